@@ -1,0 +1,45 @@
+"""The questions the router asks by name (S1-13). Their texts are in ``presets.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Final
+
+from ruamel.yaml import YAML
+
+from models.questions.render import render
+from models.questions.types import Option, Question, QuestionType
+
+
+def preset_question(name: str, type: QuestionType | None = None) -> Question:
+    """The preset's question, in its first type or in ``type``; ``KeyError`` if it has none.
+
+    ``tool_rank`` and ``selector`` come without options: the asker gives them.
+    """
+    types = PRESETS[name]
+    return next(iter(types.values())) if type is None else types[type]
+
+
+def _question(name: str, raw: Mapping[str, Any]) -> Question:
+    kind = QuestionType(raw["type"])
+    options = tuple(Option(key, render(text)) for key, text in raw.get("criteria", {}).items())
+    return Question(kind, raw["instructions"], options, preset=name)
+
+
+def _load() -> tuple[int, Mapping[str, Mapping[QuestionType, Question]]]:
+    text = files("models.questions").joinpath("presets.yaml").read_text("utf-8")
+    document = YAML(typ="safe", pure=True).load(text)
+    presets = {
+        name: MappingProxyType({q.type: q for raw in forms for q in [_question(name, raw)]})
+        for name, forms in document["presets"].items()
+    }
+    return document["version"], MappingProxyType(presets)
+
+
+_LOADED: Final = _load()
+
+PRESETS_VERSION: Final[int] = _LOADED[0]
+PRESETS: Final[Mapping[str, Mapping[QuestionType, Question]]] = _LOADED[1]
+"""Preset -> type -> question, the preset's own type first."""

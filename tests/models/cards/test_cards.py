@@ -1,0 +1,47 @@
+"""Model cards and the check of model files: S1-14, SRV-11."""
+
+import hashlib
+
+import pytest
+
+from models.cards.digest import ModelFileMismatch, verify
+from models.cards.shipped import shipped_card
+from models.questions.presets import PRESETS
+from models.questions.types import QuestionType
+
+
+def test_the_embedded_card_says_what_the_model_is():
+    """S1-14, SRV-17, SRV-19"""
+    card = shipped_card("embedded")
+    assert card.family == "embedded"
+    assert not card.calibrated
+    assert card.validated_input_tokens == card.max_input_tokens == 9216
+    assert QuestionType.SPAN not in card.question_types
+    assert not card.thresholds
+    assert set(card.quality) <= set(PRESETS)
+    assert card.quality
+    assert card.quality_data
+    assert card.sha256["model.safetensors"] == (
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    )
+
+
+@pytest.mark.parametrize("name", ["nobody", "../cards/embedded", ""])
+def test_another_name_has_no_card(name):
+    """S1-14"""
+    with pytest.raises(KeyError):
+        shipped_card(name)
+
+
+def test_a_changed_file_is_named_with_both_digests(tmp_path):
+    """SRV-11"""
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"weights")
+    digest = hashlib.sha256(b"weights").hexdigest()
+    verify(path, digest)
+    path.write_bytes(b"weightz")
+    with pytest.raises(ModelFileMismatch) as error:
+        verify(path, digest)
+    assert str(path) in str(error.value)
+    assert digest in str(error.value)
+    assert hashlib.sha256(b"weightz").hexdigest() in str(error.value)
