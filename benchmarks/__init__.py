@@ -1,0 +1,1 @@
+"""Measurements of the product against its own parts and against other servers."""

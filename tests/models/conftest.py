@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from models.cards.shipped import shipped_card
+from models.embedded.engine import EmbeddedEngine, load
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Threads of a forward wait for each other: on a busy machine two are slower than one."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def engine() -> EmbeddedEngine:
+    """The shipped model in float32."""
+    return load(shipped_card("embedded"), device="cpu", threads=1, dtype="float32")
+
+
+@pytest.fixture(scope="session")
+def half_engine() -> EmbeddedEngine:
+    """The shipped model in bfloat16."""
+    if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        pytest.skip("this CPU has no bfloat16")
+    return load(shipped_card("embedded"), device="cpu", threads=1, dtype="bfloat16")
