@@ -1,0 +1,99 @@
+"""Engines for tests of what runs engines. Their answers follow from a row's content alone, so
+that an answer given to the wrong row or question is seen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from models.cards.schema import Card
+from models.engine import Row
+from models.questions.types import Answer, NoulAnswer, Question, QuestionType
+
+CARD = Card(
+    name="fixed",
+    revision="1",
+    family="fixed",
+    release_date="2026-01-01",
+    question_types=frozenset({QuestionType.NOUL}),
+    calibrated=False,
+    max_input_tokens=8192,
+    reads_state_once=True,
+    licence="none",
+)
+
+
+def probability(state: str, question: Question) -> float:
+    """The answer these engines give: to a preset and to its text written out, the same."""
+    text = Question(question.type, question.instructions, question.options)
+    return (hash_of(state) ^ int.from_bytes(text.digest()[:4], "little")) / 2**32
+
+
+def hash_of(text: str) -> int:
+    return int.from_bytes(Question(QuestionType.NOUL, text).digest()[4:8], "little")
+
+
+def answers(row: Row) -> tuple[Answer, ...]:
+    return tuple(NoulAnswer(probability(row.state, q)) for q in row.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRow:
+    """A token for every four characters, padded to a multiple of 32."""
+
+    row: Row
+
+    @property
+    def tokens(self) -> int:
+        return len(self.row.state) // 4 + 1
+
+    @property
+    def cost(self) -> int:
+        return self.bucket
+
+    @property
+    def bucket(self) -> int:
+        return -(-self.tokens // 32) * 32
+
+
+class FixedTimeEngine:
+    """Sleeps for a forward, using no CPU: a stand-in for a GPU."""
+
+    card = CARD
+
+    def __init__(self, seconds: float = 0.05, max_rows: int = 16) -> None:
+        self._seconds = seconds
+        self._max_rows = max_rows
+
+    def prepare(self, row: Row) -> CountedRow:
+        return CountedRow(row)
+
+    def forward(self, rows: Sequence[CountedRow]) -> list[tuple[Answer, ...]]:
+        if len(rows) > self._max_rows:
+            raise ValueError(f"{len(rows)} rows in a forward of at most {self._max_rows}")
+        time.sleep(self._seconds)
+        return [answers(row.row) for row in rows]
+
+
+@dataclass
+class GatedEngine:
+    """Each forward waits until the test lets it go on. ``read``: the states it computed."""
+
+    card: Card = CARD
+    during: Callable[[Sequence[CountedRow]], None] = lambda rows: None
+    started: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    gate: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    read: list[list[str]] = field(default_factory=list)
+
+    def prepare(self, row: Row) -> CountedRow:
+        return CountedRow(row)
+
+    def forward(self, rows: Sequence[CountedRow]) -> list[tuple[Answer, ...]]:
+        self.read.append([row.row.state for row in rows])
+        self.started.release()
+        if not self.gate.acquire(timeout=30):
+            raise TimeoutError("the test never opened the gate")
+        self.during(rows)
+        return [answers(row.row) for row in rows]
