@@ -1,0 +1,101 @@
+"""Providers and ``global``: models, decision models, callers (CFG-2, CFG-3, API-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from serve_app.config.checks.names import unique
+from serve_app.config.checks.review import Review
+from serve_app.config.schema.catalog import Deployment
+from serve_app.config.tree import Loc
+
+_CATALOG: Loc = ("global", "model_catalog")
+_ROUTER: Loc = ("global", "router")
+
+
+def check_catalog(review: Review) -> None:
+    _check_providers(review)
+    _check_deployments(review)
+    _check_callers(review)
+    for loc, variable in _variables(review):
+        if not review.environ.get(variable):
+            review.warn(loc, f"the environment here does not set {variable}")
+
+
+def _check_providers(review: Review) -> None:
+    providers = review.config.providers
+    default = providers.defaults.default_model
+    if default is not None and default not in review.declared.models:
+        review.error(
+            ("providers", "defaults", "default_model"),
+            "there is no such model",
+            name=default,
+            allowed=review.declared.models,
+        )
+    for m, model in enumerate(providers.models):
+        for b, backend in enumerate(model.backends):
+            url, loc = backend.base_url, ("providers", "models", m, "backends", b, "base_url")
+            if url.username or url.password:
+                what = "holds a user or a password: name the key with api_key_env"
+                review.error(loc, what, shown=False)
+            elif url.query is not None or url.fragment is not None:
+                what = "ends in a query or a fragment: paths are appended to it"
+                review.error(loc, what, shown=False)
+
+
+def _check_deployments(review: Review) -> None:
+    catalog, declared = review.config.global_.model_catalog, review.declared
+    system = catalog.system.decision_model.deployment
+    at = (*_CATALOG, "system", "decision_model", "deployment")
+    if system not in declared.deployments and review.whole(at):
+        review.error(
+            at,
+            "there is no such deployment, and every rule without one asks it",
+            name=system,
+            allowed=declared.deployments,
+        )
+    names = []
+    for name, deployment in catalog.deployments.items():
+        loc = (*_CATALOG, "deployments", name)
+        names += [(loc, name)]
+        names += [((*loc, "aliases", i), alias) for i, alias in enumerate(deployment.aliases or ())]
+        _check_placement(review, loc, deployment)
+        if deployment.artifact not in review.cards:
+            review.error(
+                (*loc, "artifact"), "no model of this name has a card", allowed=review.cards
+            )
+    unique(review, "name of a decision model", names)
+
+
+def _check_placement(review: Review, loc: Loc, deployment: Deployment) -> None:
+    placement = deployment.placement
+    if placement.device == "cuda" and placement.num_gpus == 0:
+        review.error((*loc, "placement", "device"), "cuda needs num_gpus above 0: 1, or a fraction")
+    if placement.device == "cpu" and placement.num_gpus > 0:
+        review.warn(
+            (*loc, "placement", "num_gpus"), "keeps GPUs that a model on the CPU leaves idle"
+        )
+
+
+def _check_callers(review: Review) -> None:
+    router = review.config.global_.router
+    callers = router.callers or []
+    keys = [((*_ROUTER, "callers", i, "api_key_env"), c.api_key_env) for i, c in enumerate(callers)]
+    unique(review, "key", keys)
+    for index, name in enumerate(router.headers.debug.callers):
+        if name not in review.declared.callers:
+            review.error(
+                (*_ROUTER, "headers", "debug", "callers", index),
+                "there is no such caller",
+                name=name,
+                allowed=review.declared.callers,
+            )
+
+
+def _variables(review: Review) -> Iterator[tuple[Loc, str]]:
+    for m, model in enumerate(review.config.providers.models):
+        for b, backend in enumerate(model.backends):
+            if backend.api_key_env is not None:
+                yield ("providers", "models", m, "backends", b, "api_key_env"), backend.api_key_env
+    for index, caller in enumerate(review.config.global_.router.callers or []):
+        yield (*_ROUTER, "callers", index, "api_key_env"), caller.api_key_env

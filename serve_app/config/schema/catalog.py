@@ -1,0 +1,110 @@
+"""``global``: who calls, and the decision models the router may ask (CFG-3)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from serve_app.config.schema.base import Name, Section, Variable
+
+Artifact: TypeAlias = Literal["embedded"]
+"""Names of the models that ship with the project."""
+
+SYSTEM_ALIASES: Final = ("jev-latest", "jev-preview")
+"""Of the system's decision model, where it has none of its own (S1-8)."""
+
+
+class Placement(Section):
+    """Where replicas of a model run (SRV-13). ``threads``: of one forward."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    num_cpus: float = Field(default=0.25, gt=0, le=1024)
+    num_gpus: float = Field(default=0, ge=0, le=64)
+    threads: int | None = Field(default=None, ge=1, le=256)
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+
+
+class Autoscaling(Section):
+    """How many replicas of a model run."""
+
+    min_replicas: int = Field(default=1, ge=1, le=1024)
+
+
+class Deployment(Section):
+    """A decision model. ``aliases``: further names clients may put into ``model`` (S1-8);
+    ``None`` where none are written.
+    """
+
+    provider: Literal["model_runtime"]
+    artifact: Artifact
+    aliases: list[Name] | None = None
+    placement: Placement = Placement()
+    autoscaling: Autoscaling = Autoscaling()
+    timeout_ms: int | None = Field(default=None, ge=1, le=60_000)
+    max_queue_s: float = Field(default=10, gt=0, le=3600)
+
+
+class SystemModel(Section):
+    deployment: Name = "primary"
+
+
+class SystemModels(Section):
+    decision_model: SystemModel = SystemModel()
+
+
+class SignalOverload(Section):
+    action: Literal["refuse"] = "refuse"
+
+
+def _primary() -> dict[str, Deployment]:
+    return {"primary": Deployment(provider="model_runtime", artifact="embedded")}
+
+
+class ModelCatalog(Section):
+    """``signal_timeout_ms``: 0 derives the signal deadline from the request's (BUD-3)."""
+
+    system: SystemModels = SystemModels()
+    signal_timeout_ms: int = Field(default=0, ge=0, le=600_000)
+    on_signal_overload: SignalOverload = SignalOverload()
+    deployments: dict[Name, Deployment] = Field(default_factory=_primary, min_length=1)
+
+    def names(self, deployment: str) -> list[str]:
+        """The deployment's own name and its aliases. Those that the system's model has unless it
+        writes others yield to the names of every other deployment (S1-8).
+        """
+        aliases = self.deployments[deployment].aliases
+        if aliases is None and deployment == self.system.decision_model.deployment:
+            others = [(n, *(d.aliases or ())) for n, d in self.deployments.items()]
+            claimed = {name for names in others for name in names}
+            aliases = [alias for alias in SYSTEM_ALIASES if alias not in claimed]
+        return [deployment, *(aliases or ())]
+
+
+class Caller(Section):
+    name: Name
+    api_key_env: Variable
+
+
+class DebugHeaders(Section):
+    callers: list[Name] = Field(default_factory=list)
+
+
+class Headers(Section):
+    debug: DebugHeaders = DebugHeaders()
+
+
+MIB = 1024 * 1024
+
+
+class Router(Section):
+    """``max_body_bytes`` bounds a body before anything is parsed (API-6)."""
+
+    headers: Headers = Headers()
+    callers: list[Caller] | None = Field(default=None, min_length=1)
+    max_body_bytes: int = Field(default=8 * MIB, ge=1024, le=48 * MIB)
+
+
+class Global(Section):
+    router: Router = Router()
+    model_catalog: ModelCatalog = ModelCatalog()
