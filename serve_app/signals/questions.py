@@ -1,0 +1,74 @@
+"""Under which id a rule asks, and when its answer matches: the table of CFG-4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from models.cards.schema import Card
+from models.questions.presets import preset_question
+from models.questions.types import Question, QuestionType
+from serve_app.config.questions import preset_of
+from serve_app.config.schema.predicate import Predicate
+from serve_app.config.schema.signals import (
+    ComplexityRule,
+    ModalityRule,
+    ModelRule,
+    SystemOneRule,
+)
+from serve_app.reading import Bounds, Criterion
+
+DEFAULT_THRESHOLD: Final = 0.5
+"""Without a predicate and without a calibrated threshold (CFG-5)."""
+
+_WINNING_IS_ENOUGH: Final = (ComplexityRule, ModalityRule, SystemOneRule)
+_WITH_OPTIONS: Final = (QuestionType.CHOICE, QuestionType.SET, QuestionType.SPAN)
+
+
+def question_id(
+    rule: ModelRule, question: Question, trained_ids: Mapping[str, str], both_forms: bool
+) -> str:
+    """The question's id (SIG-6).
+
+    ``both_forms``: the deployment is asked the rule's preset in two types; the one that is not
+    the preset's own then carries its type too.
+    """
+    if isinstance(rule, SystemOneRule):
+        return f"systemone:{rule.name}"
+    preset = preset_of(rule)
+    if question.type is preset_question(preset).type:
+        return trained_ids.get(preset, f"preset:{preset}")
+    return f"preset:{preset}:{question.type}" if both_forms else f"preset:{preset}"
+
+
+def criterion_of(
+    rule: ModelRule,
+    question: Question,
+    card: Card,
+    label: str | None = None,
+    predicate: Predicate | None = None,
+) -> Criterion:
+    """When the answer matches: the rule itself, or a condition's own ``label``, ``predicate``."""
+    choice = question.type is QuestionType.CHOICE
+    written = predicate or rule.predicate
+    if written is not None:
+        bounds: Bounds | None = Bounds.of(written)
+    elif choice and isinstance(rule, _WINNING_IS_ENOUGH):
+        bounds = None
+    else:
+        bounds = Bounds.make(gte=_threshold(rule, question, card))
+    return Criterion(_options(rule, question, label), bounds, wins=choice)
+
+
+def _threshold(rule: ModelRule, question: Question, card: Card) -> float:
+    if question.threshold is not None:
+        return question.threshold
+    return card.thresholds.get(question.preset or "", DEFAULT_THRESHOLD)
+
+
+def _options(rule: ModelRule, question: Question, label: str | None) -> tuple[int, ...]:
+    if question.type not in _WITH_OPTIONS:
+        return (0,)
+    keys = [option.key for option in question.options]
+    wanted: Iterable[str] = [label] if label is not None else getattr(rule, "labels", None) or keys
+    return tuple(sorted({keys.index(key) for key in wanted}))
