@@ -1,0 +1,162 @@
+"""Calls to the chat models' backends: keep-alive, streaming, failover (API-2, API-3, API-5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from random import Random
+from ssl import SSLContext
+from typing import Final
+
+import httpx
+
+from serve_app.config.schema.providers import Backend, ProviderModel
+from serve_app.errors import Code, RouterError
+from serve_app.providers.answers import Failure, StreamAnswer, WholeAnswer
+from serve_app.providers.backends import order
+from serve_app.providers.headers import to_client, to_provider
+from serve_app.providers.relay import Relay
+
+MAX_ATTEMPTS: Final = 3
+"""Backends tried per model; each is tried once."""
+
+KEEPALIVE_S: Final = 15.0
+MAX_KEEPALIVE: Final = 100
+
+Observe = Callable[[str, str], None]
+"""Told of each attempt's end: the model's logical name, and a label."""
+
+Encode = Callable[[str], bytes]
+"""The body for a provider's own model id."""
+
+
+class UnansweredError(RouterError):
+    """No provider said anything that the client could be told. ``model``: the one last tried."""
+
+    def __init__(self, code: Code, message: str, model: str | None) -> None:
+        super().__init__(code, message)
+        self.model = model
+
+
+class ChatProviders:
+    """One HTTP client per backend, for the life of the policy; ``aclose`` ends them.
+
+    ``env`` holds the keys that ``api_key_env`` names, ``rng`` draws the backends.
+    """
+
+    def __init__(
+        self,
+        models: Iterable[ProviderModel],
+        *,
+        env: Mapping[str, str],
+        rng: Random,
+        observe: Observe,
+    ) -> None:
+        tls = httpx.create_ssl_context(trust_env=False)
+        self._models = {
+            model.name: (model, [_Upstream(backend, env, tls) for backend in model.backends])
+            for model in models
+        }
+        self._rng = rng
+        self._observe = observe
+
+    async def aclose(self) -> None:
+        for _, upstreams in self._models.values():
+            for upstream in upstreams:
+                await upstream.client.aclose()
+
+    async def complete(
+        self,
+        models: Sequence[str],
+        encode: Encode,
+        headers: Mapping[str, str],
+        deadline: float | None = None,
+    ) -> WholeAnswer | StreamAnswer:
+        """Asks the models in turn, each at its backends in turn, until one does not fail.
+
+        An answer that is no success is the last that a provider gave, as it said it;
+        ``UnansweredError`` if none said anything, or none by ``deadline`` on the event loop's
+        clock. Nothing is asked again once an answer has begun.
+        """
+        said: WholeAnswer | None = None
+        message, name = "no model to ask", None
+        try:
+            async with asyncio.timeout_at(deadline):
+                for name in models:
+                    model, upstreams = self._models[name]
+                    content = encode(model.upstream_id)
+                    for index in order(model.backends, self._rng)[:MAX_ATTEMPTS]:
+                        result = await upstreams[index].ask(name, content, headers, self._observe)
+                        if not isinstance(result, Failure):
+                            return result
+                        said, message = result.answer or said, result.message
+        except TimeoutError:
+            late = "the request's own deadline passed"
+            raise UnansweredError(Code.DEADLINE_EXCEEDED, late, name) from None
+        if said is not None:
+            return said
+        raise UnansweredError(Code.PROVIDER_FAILED, message, name)
+
+
+class _Upstream:
+    """One backend: its client, address and key."""
+
+    def __init__(self, backend: Backend, env: Mapping[str, str], tls: SSLContext) -> None:
+        self.client = httpx.AsyncClient(
+            verify=tls,
+            timeout=backend.timeout_ms / 1000,
+            limits=httpx.Limits(
+                max_connections=None,
+                max_keepalive_connections=MAX_KEEPALIVE,
+                keepalive_expiry=KEEPALIVE_S,
+            ),
+            follow_redirects=False,
+            trust_env=False,
+        )
+        self._url = httpx.URL(str(backend.base_url).rstrip("/") + "/chat/completions")
+        self._key = env.get(backend.api_key_env) if backend.api_key_env else None
+
+    async def ask(
+        self, model: str, content: bytes, headers: Mapping[str, str], observe: Observe
+    ) -> WholeAnswer | StreamAnswer | Failure:
+        sent = to_provider(headers, self._key)
+        raw = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in sent.items()]
+        request = self.client.build_request("POST", self._url, content=content, headers=raw)
+        try:
+            result = await self._send(model, request, partial(observe, model))
+        except httpx.TimeoutException:
+            result = Failure("timeout", f"the provider of {model} did not answer in time")
+        except httpx.TransportError:
+            result = Failure("connection_error", f"the provider of {model} cannot be reached")
+        if isinstance(result, Failure):
+            observe(model, result.outcome)
+        elif isinstance(result, WholeAnswer):
+            observe(model, "ok" if result.status < 400 else f"status_{result.status}")
+        return result
+
+    async def _send(
+        self, model: str, request: httpx.Request, ended: Callable[[str], None]
+    ) -> WholeAnswer | StreamAnswer | Failure:
+        response = await self.client.send(request, stream=True)
+        status = response.status_code
+        raw = response.headers.raw
+        headers = to_client((name.decode("latin-1"), v.decode("latin-1")) for name, v in raw)
+        if status < 300 and headers.get("content-type", "").startswith("text/event-stream"):
+            chunks = response.aiter_raw()
+            try:
+                first = await anext(chunks, b"")
+            except BaseException:
+                await response.aclose()
+                raise
+            return StreamAnswer(model, status, headers, Relay(response, first, chunks, ended))
+        try:
+            body = b"".join([chunk async for chunk in response.aiter_raw()])
+        finally:
+            await response.aclose()
+        answer = WholeAnswer(model, status, headers, body)
+        if 300 <= status < 400:
+            return Failure(f"status_{status}", f"the provider of {model} redirects elsewhere")
+        if status == 429 or status >= 500:
+            return Failure(f"status_{status}", f"the provider of {model} failed", answer)
+        return answer
