@@ -1,0 +1,5 @@
+"""The command line."""
+
+from serve_app.cli import app
+
+app()

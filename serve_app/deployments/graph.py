@@ -1,0 +1,116 @@
+"""Ingress's services over Serve handles."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final, cast
+
+from ray.exceptions import RayActorError
+from ray.serve.exceptions import (
+    BackPressureError,
+    DeploymentUnavailableError,
+    ReplicaUnavailableError,
+)
+from ray.serve.handle import DeploymentHandle
+
+from models.cards.schema import Card
+from models.questions.types import AnswerError
+from models.scheduling.messages import ModelCall, ModelReply, Refusal
+from serve_app.config.schema.document import Config
+from serve_app.deployments.handles import method, result, running
+from serve_app.deployments.model_client import ask_model
+from serve_app.deployments.policy import Policy
+from serve_app.deployments.services import Readiness
+from serve_app.deployments.signal_planner import NotPlanned, PlanCall
+from serve_app.errors import Code, RouterError
+from serve_app.message import Message
+from serve_app.outcome import Outcome
+from serve_app.recipe import compile_recipe
+
+DESCRIPTION_S: Final = 0.5
+"""How long a look at the readiness waits for a model to describe itself."""
+
+
+class Graph:
+    """The graph behind Ingress under one policy; ``models``: by deployment of the catalog."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        planner: DeploymentHandle[Any],
+        models: Mapping[str, DeploymentHandle[Any]],
+    ) -> None:
+        self._policy = policy
+        self._plan = method(planner, "plan")
+        self._models = {name: method(model, "answer") for name, model in models.items()}
+        self._describe = {name: method(model, "describe") for name, model in models.items()}
+        self._reads = {
+            recipe.name: compile_recipe(recipe, policy.config, policy.cards).reads
+            for recipe in policy.config.recipes
+        }
+
+    @property
+    def config(self) -> Config:
+        return self._policy.config
+
+    @property
+    def config_version(self) -> str:
+        return self._policy.version
+
+    @property
+    def cards(self) -> Mapping[str, Card]:
+        return self._policy.cards
+
+    async def plan(
+        self, message: Message, recipe: str, remaining_s: float | None, *, explain: bool
+    ) -> Outcome:
+        narrowed = self._reads[recipe].narrow(message)
+        call = PlanCall(narrowed, recipe, self.config_version, remaining_s, explain)
+        for last in (False, True):
+            try:
+                outcome = await self._planned(call)
+            except BackPressureError:
+                raise RouterError(
+                    Code.OVERLOADED, "the router has no room", retry_after_s=1.0
+                ) from None
+            except (RayActorError, ReplicaUnavailableError, DeploymentUnavailableError):
+                # A planner died with the request: deciding has no side effect, so once more.
+                if last:
+                    break
+                continue
+            if isinstance(outcome, NotPlanned):
+                break
+            return outcome
+        raise RouterError(Code.NOT_READY, "the router is starting or changing; ask again")
+
+    async def _planned(self, call: PlanCall) -> Outcome | NotPlanned:
+        return cast(Outcome | NotPlanned, await result(self._plan.remote(call)))
+
+    async def answer_systemone(self, deployment: str, call: ModelCall) -> ModelReply | Refusal:
+        model = self._models[deployment]
+        if not running(model):
+            return Refusal(AnswerError.NOT_READY)
+        return await ask_model(model, call)
+
+    async def readiness(self) -> Mapping[str, Readiness]:
+        models = await asyncio.gather(*map(self._model_ready, self._models))
+        return {"SignalPlanner": _ready(self._plan)} | {
+            f"DecisionModel-{name}": ready for name, ready in zip(self._models, models, strict=True)
+        }
+
+    async def _model_ready(self, name: str) -> Readiness:
+        ready = _ready(self._models[name])
+        if not ready.ready:
+            return ready
+        with suppress(Exception):  # a replica that is about to go tells nothing
+            async with asyncio.timeout(DESCRIPTION_S):
+                return Readiness(True, model=await result(self._describe[name].remote()))
+        return ready
+
+
+def _ready(handle: DeploymentHandle[Any]) -> Readiness:
+    if running(handle):
+        return Readiness(True)
+    return Readiness(False, "no replica is running")

@@ -1,0 +1,64 @@
+"""Handles of one method, as this graph uses them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ray.serve.handle import DeploymentHandle
+
+FIRST_LIST_S: Final = 3.0
+"""How long a new process waits to hear of its callees: many times what the controller takes, and
+little beside the load of a model that does not run yet."""
+
+
+def method(deployment: DeploymentHandle[Any], name: str) -> DeploymentHandle[Any]:
+    """The handle of a deployment's method, made once in the loop that uses it: it follows the
+    replicas from then on.
+
+    What travels are plain values of importable modules: pickle writes them in C, where
+    cloudpickle, Serve's default, asks a Python function about every instance.
+    """
+    return deployment.options(
+        method_name=name, request_serialization="pickle", response_serialization="pickle"
+    )
+
+
+def running(deployment: DeploymentHandle[Any]) -> bool:
+    """Whether a replica runs now, as far as this process has heard from the controller.
+
+    Serve's public ``running_replicas_populated`` says whether one ever has; it is the answer where
+    a version of Ray keeps its list of replicas elsewhere.
+    """
+    handle: Any = deployment
+    try:
+        router = handle._router._asyncio_router._request_router
+        return router is not None and bool(router.curr_replicas)
+    except AttributeError:
+        return bool(deployment.running_replicas_populated())
+
+
+async def heard_of(deployments: Iterable[DeploymentHandle[Any]]) -> None:
+    """Returns when each has a running replica, at most ``FIRST_LIST_S`` later: to a process that
+    has just started, a model that runs looks like one that does not.
+    """
+    deployments = list(deployments)
+    try:
+        async with asyncio.timeout(FIRST_LIST_S):
+            while not all(map(running, deployments)):  # noqa: ASYNC110 - Serve tells nobody
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        pass
+
+
+async def result(response: Any) -> Any:
+    """Waits for a ``DeploymentResponse``, and cancels its call when the wait is cancelled (SRV-9).
+
+    By itself a cancelled wait cancels a call over gRPC and not one by reference.
+    """
+    try:
+        return await response
+    except asyncio.CancelledError:
+        response.cancel()
+        raise
