@@ -70,6 +70,7 @@ def shipped(
             env=environment,
             stdout=output,
             stderr=output,
+            preexec_fn=_interruptible,
         )
     try:
         url = f"http://127.0.0.1:{port}"
@@ -82,6 +83,11 @@ def shipped(
         finally:
             process.kill()
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _interruptible() -> None:
+    """A test run in the background ignores interrupts, and its children would too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def beyond_loopback(router: Running) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -236,7 +237,7 @@ def test_readiness_names_each_models_number_format(router: Running) -> None:
     body = httpx.get(f"{router.url}/ready").json()
     model = body["deployments"]["DecisionModel-primary"]["model"]
     assert model["dtype"] in ("float32", "bfloat16")
-    assert model["threads"] == 1 or model["device"] != "cpu"
+    assert model["threads"] == max(1, min(4, len(os.sched_getaffinity(0)) - 1))
 
 
 def test_the_same_prompts_decide_alike_by_http_handle_and_command(router: Running) -> None:

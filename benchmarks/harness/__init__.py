@@ -1,0 +1,1 @@
+"""What every measurement needs: prompts, load, processes, statistics, tables."""

@@ -1,0 +1,1 @@
+"""The same engine behind several fronts, each a process of its own."""
