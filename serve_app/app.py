@@ -15,6 +15,7 @@ from ray.serve import Application
 
 from models.cards.shipped import shipped_cards
 from models.engine import Engine
+from serve_app.config.cards import cards_of
 from serve_app.config.loading import load
 from serve_app.deployments.decision_model import (
     DecisionModel,
@@ -53,8 +54,7 @@ def build(args: RouterArgs) -> Application:
     loaded = load(args.config, cards=cards, environ=os.environ)
     for warning in loaded.warnings:
         logger.warning("%s", warning)
-    deployments = loaded.config.global_.model_catalog.deployments
-    by_deployment = {name: cards[spec.artifact] for name, spec in deployments.items()}
+    by_deployment = cards_of(loaded.config.global_.model_catalog, cards)
     return build_graph(Policy(loaded.version, loaded.config, by_deployment))
 
 
@@ -65,8 +65,7 @@ def build_graph(policy: Policy, loaders: Mapping[str, EngineLoader] | None = Non
     catalog = policy.config.global_.model_catalog
     user_config = policy.user_config()
     models = {
-        name: _decision_model(name, policy, (loaders or {}).get(name))
-        for name in catalog.deployments
+        name: _decision_model(name, policy, (loaders or {}).get(name)) for name in catalog.local
     }
     light = serve.deployment(user_config=user_config, **LIGHT)
     planner: Application = light(SignalPlanner).bind(models)
@@ -75,7 +74,7 @@ def build_graph(policy: Policy, loaders: Mapping[str, EngineLoader] | None = Non
 
 
 def _decision_model(name: str, policy: Policy, loader: EngineLoader | None) -> Application:
-    spec = policy.config.global_.model_catalog.deployments[name]
+    spec = policy.config.global_.model_catalog.local[name]
     loader = loader or partial(load_engine, policy.cards[name], spec.placement)
     settings = replica_settings(spec, os.environ)
     deployment = serve.deployment(name=f"DecisionModel-{name}", **deployment_options(spec))

@@ -23,5 +23,5 @@ def load_engine(name: EngineName, profile: Profile) -> Engine:
 
         return FixedEngine()
     config = Config.model_validate(profile.router)
-    primary = config.global_.model_catalog.deployments["primary"]
+    primary = config.global_.model_catalog.local["primary"]
     return load_shipped(shipped_cards()[primary.artifact], primary.placement)

@@ -42,13 +42,17 @@ class Timings:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """``answers``: entry name -> question id -> answer, complete: a question without an answer
-    is an ``ErrorAnswer``. ``elapsed_ms`` is the asker's wait.
+    is an ``ErrorAnswer``. ``elapsed_ms`` is the asker's wait. ``attempts``: how many times the
+    model was asked: 0 where every answer was kept from before, up to 3 at a remote API (MRG-5).
+    ``retry_after_s``: when a model without room would be asked again, if it said so.
     """
 
     answers: Mapping[str, Mapping[str, Answer]]
     input_tokens: int = 0
     elapsed_ms: float = 0.0
     timings: Timings = Timings()
+    attempts: int = 1
+    retry_after_s: float | None = None
 
 
 Ask: TypeAlias = Callable[[Call], Awaitable[Reply]]

@@ -21,6 +21,7 @@ from models.cards.shipped import shipped_cards
 from models.engine import Engine
 from serve_app.commands.local_ask import local_ask
 from serve_app.commands.outcome_view import outcome_view
+from serve_app.config.cards import cards_of
 from serve_app.config.loading import Loaded, load
 from serve_app.config.problem import ConfigErrors
 from serve_app.config.schema.catalog import Placement
@@ -74,8 +75,9 @@ def outcome_of(
     """The outcome of a prompt. ``cards``: by artifact. Only engines that it may ask are loaded,
     equal ones once.
     """
-    deployments = loaded.config.global_.model_catalog.deployments
-    by_deployment = {name: cards[deployment.artifact] for name, deployment in deployments.items()}
+    catalog = loaded.config.global_.model_catalog
+    deployments = catalog.local
+    by_deployment = cards_of(catalog, cards)
     recipe = compile_recipe(_recipe(loaded.config, model), loaded.config, by_deployment)
 
     @cache

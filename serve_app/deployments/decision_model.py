@@ -19,7 +19,7 @@ from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from models.scheduling.runner import Arrival, Pending, Runner
 from models.scheduling.settings import DEFAULT_CACHED_ANSWERS, Budget, Settings
 from models.scheduling.stats import ReplicaStats
-from serve_app.config.schema.catalog import Deployment
+from serve_app.config.schema.catalog import LocalDeployment
 from serve_app.deployments.process import prepare_replica
 from serve_app.telemetry.metrics import ModelTotals
 
@@ -106,7 +106,7 @@ class DecisionModel:
             )
 
 
-def replica_settings(deployment: Deployment, environ: Mapping[str, str]) -> Settings:
+def replica_settings(deployment: LocalDeployment, environ: Mapping[str, str]) -> Settings:
     """Raises ``ValueError`` where ``VLLM_SRUN_RESULT_CACHE`` is no whole number from 0."""
     return Settings(
         budget=GPU_BUDGET if deployment.placement.num_gpus else Budget(),
@@ -123,7 +123,7 @@ def _cached_answers(text: str | None) -> int:
     return int(text)
 
 
-def deployment_options(deployment: Deployment) -> dict[str, Any]:
+def deployment_options(deployment: LocalDeployment) -> dict[str, Any]:
     """Keyword arguments of ``serve.deployment`` for a model of the catalog.
 
     ``OMP_NUM_THREADS`` is set because Ray sets it to 1 for a fraction of a CPU (SRV-4).

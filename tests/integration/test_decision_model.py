@@ -27,7 +27,7 @@ from models.questions.types import (
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from models.scheduling.settings import Budget, Settings
 from models.scheduling.stats import ReplicaStats
-from serve_app.config.schema.catalog import Deployment
+from serve_app.config.schema.catalog import LocalDeployment
 from serve_app.deployments.decision_model import deployment_options
 from serve_app.deployments.handles import method, running
 from serve_app.deployments.model_client import ask_model
@@ -59,7 +59,7 @@ def any_transport(narrow: Any, request: pytest.FixtureRequest) -> Any:
 def _run(name: str, load: Any, settings: Settings) -> Any:
     from ray import serve
 
-    catalog = Deployment(provider="model_runtime", artifact="embedded")
+    catalog = LocalDeployment(provider="model_runtime", artifact="embedded")
     options = deployment_options(catalog) | {"name": name}
     bound = serve.deployment(KillableModel, **options).bind(load, settings)
     return serve.run(bound, name=name, route_prefix=None)

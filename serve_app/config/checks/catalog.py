@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from serve_app.config.checks.names import unique
 from serve_app.config.checks.review import Review
-from serve_app.config.schema.catalog import Deployment
+from serve_app.config.schema.catalog import LocalDeployment
 from serve_app.config.tree import Loc
 
 _CATALOG: Loc = ("global", "model_catalog")
@@ -59,15 +59,14 @@ def _check_deployments(review: Review) -> None:
         loc = (*_CATALOG, "deployments", name)
         names += [(loc, name)]
         names += [((*loc, "aliases", i), alias) for i, alias in enumerate(deployment.aliases or ())]
-        _check_placement(review, loc, deployment)
-        if deployment.artifact not in review.cards:
-            review.error(
-                (*loc, "artifact"), "no model of this name has a card", allowed=review.cards
-            )
+        if isinstance(deployment, LocalDeployment):
+            _check_local(review, loc, deployment)
     unique(review, "name of a decision model", names)
 
 
-def _check_placement(review: Review, loc: Loc, deployment: Deployment) -> None:
+def _check_local(review: Review, loc: Loc, deployment: LocalDeployment) -> None:
+    if deployment.artifact not in review.cards:
+        review.error((*loc, "artifact"), "no model of this name has a card", allowed=review.cards)
     placement = deployment.placement
     if placement.device == "cuda" and placement.num_gpus == 0:
         review.error((*loc, "placement", "device"), "cuda needs num_gpus above 0: 1, or a fraction")

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from models.cards.schema import Card
+from serve_app.config.cards import card_of
 from serve_app.config.declared import Declared
 from serve_app.config.problem import Problem, Severity, nearest, shorten
+from serve_app.config.schema.catalog import LocalDeployment
 from serve_app.config.schema.document import Config
 from serve_app.config.tree import MERGED, Loc, Node, join
 
@@ -54,7 +56,9 @@ class Review:
             )
         catalog = self.config.global_.model_catalog
         found = catalog.deployments.get(deployment or catalog.system.decision_model.deployment)
-        return None if found is None else self.cards.get(found.artifact)
+        if isinstance(found, LocalDeployment) and found.artifact not in self.cards:
+            return None
+        return None if found is None else card_of(found, self.cards)
 
     def node(self, loc: Loc) -> Node:
         """What stands at ``loc``, or the last thing on the way to it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Discriminator, Field, HttpUrl, Tag
 
 from serve_app.config.schema.base import Name, Section, Variable
 
@@ -31,9 +31,9 @@ class Autoscaling(Section):
     min_replicas: int = Field(default=1, ge=1, le=1024)
 
 
-class Deployment(Section):
-    """A decision model. ``aliases``: further names clients may put into ``model`` (S1-8);
-    ``None`` where none are written.
+class LocalDeployment(Section):
+    """A decision model in the router's own graph. ``aliases``: further names clients may put into
+    ``model`` (S1-8); ``None`` where none are written. ``timeout_ms`` bounds judges alone (BUD-3).
     """
 
     provider: Literal["model_runtime"]
@@ -43,6 +43,33 @@ class Deployment(Section):
     autoscaling: Autoscaling = Autoscaling()
     timeout_ms: int | None = Field(default=None, ge=1, le=60_000)
     max_queue_s: float = Field(default=10, gt=0, le=3600)
+
+
+class RemoteDeployment(Section):
+    """A System One API elsewhere. ``endpoint``: the URL that takes its calls, ``/v1/systemone``
+    included. ``model``: its name there. ``timeout_ms`` bounds a call (BUD-3).
+    """
+
+    provider: Literal["systemone"]
+    endpoint: HttpUrl = Field(strict=False)
+    model: Annotated[str, Field(min_length=1, max_length=256)]
+    api_key_env: Variable | None = None
+    aliases: list[Name] | None = None
+    timeout_ms: int | None = Field(default=None, ge=1, le=60_000)
+
+
+def _provider(value: Any) -> str:
+    provider = (
+        value.get("provider") if isinstance(value, dict) else getattr(value, "provider", None)
+    )
+    return "systemone" if provider == "systemone" else "model_runtime"
+
+
+Deployment: TypeAlias = Annotated[
+    Annotated[LocalDeployment, Tag("model_runtime")]
+    | Annotated[RemoteDeployment, Tag("systemone")],
+    Discriminator(_provider),
+]
 
 
 class SystemModel(Section):
@@ -58,7 +85,7 @@ class SignalOverload(Section):
 
 
 def _primary() -> dict[str, Deployment]:
-    return {"primary": Deployment(provider="model_runtime", artifact="embedded")}
+    return {"primary": LocalDeployment(provider="model_runtime", artifact="embedded")}
 
 
 class ModelCatalog(Section):
@@ -68,6 +95,16 @@ class ModelCatalog(Section):
     signal_timeout_ms: int = Field(default=0, ge=0, le=600_000)
     on_signal_overload: SignalOverload = SignalOverload()
     deployments: dict[Name, Deployment] = Field(default_factory=_primary, min_length=1)
+
+    @property
+    def local(self) -> dict[str, LocalDeployment]:
+        """The decision models that the graph runs."""
+        return {n: d for n, d in self.deployments.items() if isinstance(d, LocalDeployment)}
+
+    @property
+    def remote(self) -> dict[str, RemoteDeployment]:
+        """The decision models that are asked over HTTP."""
+        return {n: d for n, d in self.deployments.items() if isinstance(d, RemoteDeployment)}
 
     def names(self, deployment: str) -> list[str]:
         """The deployment's own name and its aliases. Those that the system's model has unless it

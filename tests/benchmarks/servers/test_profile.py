@@ -82,9 +82,9 @@ def test_the_shipped_router_is_valid_with_a_fixed_number_format() -> None:
     shipped = Config.model_validate(read_profile().router)
     pinned = Config.model_validate(read_profile().pinned("float32").router)
     catalog = pinned.global_.model_catalog
-    models = catalog.deployments
+    models = catalog.local
     assert models["primary"].placement.dtype == "float32"
-    assert models.keys() == shipped.global_.model_catalog.deployments.keys()
+    assert models.keys() == shipped.global_.model_catalog.local.keys()
     assert all(catalog.names(name) == shipped.global_.model_catalog.names(name) for name in models)
 
 

@@ -6,7 +6,7 @@ import pytest
 from ray import serve
 
 from models.scheduling.settings import Budget
-from serve_app.config.schema.catalog import Autoscaling, Deployment, Placement
+from serve_app.config.schema.catalog import Autoscaling, LocalDeployment, Placement
 from serve_app.deployments.decision_model import (
     GPU_BUDGET,
     DecisionModel,
@@ -19,8 +19,8 @@ def deployment(
     placement: Placement | None = None,
     autoscaling: Autoscaling | None = None,
     max_queue_s: float = 10,
-) -> Deployment:
-    return Deployment(
+) -> LocalDeployment:
+    return LocalDeployment(
         provider="model_runtime",
         artifact="embedded",
         placement=placement or Placement(),

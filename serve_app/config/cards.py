@@ -1,0 +1,44 @@
+"""The card of each decision model of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from models.cards.schema import Card
+from models.questions.types import QuestionType
+from serve_app.config.schema.catalog import (
+    Deployment,
+    LocalDeployment,
+    ModelCatalog,
+    RemoteDeployment,
+)
+
+
+def cards_of(catalog: ModelCatalog, shipped: Mapping[str, Card]) -> dict[str, Card]:
+    """Deployment -> card. ``shipped``: by artifact."""
+    return {name: card_of(spec, shipped) for name, spec in catalog.deployments.items()}
+
+
+def card_of(deployment: Deployment, shipped: Mapping[str, Card]) -> Card:
+    """``KeyError`` for an artifact without a card."""
+    if isinstance(deployment, LocalDeployment):
+        return shipped[deployment.artifact]
+    return remote_card(deployment)
+
+
+def remote_card(deployment: RemoteDeployment) -> Card:
+    """What is assumed of a model that has no card: it answers every type of question, has no
+    calibrated thresholds and no trained ids, and no length is known to be too long (S1-14).
+    """
+    return Card(
+        name=deployment.model,
+        revision="",
+        family="systemone",
+        description="A System One API elsewhere",
+        release_date="1970-01-01",
+        question_types=frozenset(QuestionType),
+        calibrated=False,
+        max_input_tokens=2**31 - 1,
+        reads_state_once=False,
+        licence="",
+    )
