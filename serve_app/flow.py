@@ -141,4 +141,5 @@ def _shown(stage: Literal["signals", "selector"], call: Call, reply: Reply) -> C
         questions={name: tuple(entry.questions) for name, entry in call.entries.items()},
         ms=reply.elapsed_ms,
         timings=reply.timings,
+        attempts=reply.attempts,
     )

@@ -89,7 +89,10 @@ class DecisionOutcome:
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """One call to a decision model. ``questions``: entry name -> question ids."""
+    """One call to a decision model. ``questions``: entry name -> question ids. ``attempts``: how
+    many times the model was asked: 0 where every answer was kept from before (CACHE-2), up to 3 at
+    a remote API (MRG-5).
+    """
 
     stage: Literal["signals", "selector"]
     deployment: str
@@ -97,6 +100,7 @@ class CallOutcome:
     questions: dict[str, tuple[str, ...]]
     ms: float
     timings: Timings
+    attempts: int = 1
 
 
 @dataclass(frozen=True)

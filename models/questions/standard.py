@@ -56,15 +56,22 @@ class RequestError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StandardRequest:
-    """One state, rendered, and what became of its questions, by id in the body's order."""
+    """One state, rendered and as it was ``given``, and what became of its questions, by id in the
+    body's order.
+    """
 
     state: str
+    given: JsonValue
     questions: Mapping[str, Question | ErrorAnswer]
 
     @property
     def asked(self) -> tuple[Question, ...]:
         """The valid questions: what a model is asked."""
         return tuple(q for q in self.questions.values() if isinstance(q, Question))
+
+    @property
+    def asked_by_id(self) -> dict[str, Question]:
+        return {id: q for id, q in self.questions.items() if isinstance(q, Question)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +233,8 @@ def _read(
     elif "" in raw:
         problems.append(_problem((*at, ""), "a question's id is empty", "value_error"))
     else:
-        requests[name] = StandardRequest(state, _questions(raw, at, faults))
+        questions = _questions(raw, at, faults)
+        requests[name] = StandardRequest(state, entry.get("state"), questions)
 
 
 def _state(entry: dict[str, Any], loc: Loc, problems: list[Problem]) -> str:

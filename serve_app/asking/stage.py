@@ -41,7 +41,7 @@ async def _answered(call: Call, ask: Ask, clock: Clock) -> Reply:
     return replace(reply, answers=answers)
 
 
-def failed(call: Call, error: ErrorAnswer, elapsed_ms: float = 0.0) -> Reply:
+def failed(call: Call, error: ErrorAnswer, elapsed_ms: float = 0.0, *, attempts: int = 1) -> Reply:
     """The reply to a call that failed whole."""
     answers = {name: dict.fromkeys(entry.questions, error) for name, entry in call.entries.items()}
-    return Reply(answers, elapsed_ms=elapsed_ms)
+    return Reply(answers, elapsed_ms=elapsed_ms, attempts=attempts)

@@ -76,6 +76,12 @@ PROVIDER_ATTEMPTS = Counter(
     ["model", "outcome"],
     registry=REGISTRY,
 )
+REMOTE_ATTEMPTS = Counter(
+    "vsr_remote_attempts_total",
+    "Attempts at remote decision models.",
+    ["deployment", "outcome"],
+    registry=REGISTRY,
+)
 QUEUE = Histogram(
     "vsr_model_queue_seconds",
     "A call's wait in a model's queue.",
@@ -140,7 +146,7 @@ def observe_signals(outcome: Outcome) -> None:
         if rule.failed_closed:
             FAILED_CLOSED.labels(rule.type).inc()
     for call in outcome.calls:
-        CALLS.labels(call.deployment, call.form).inc()
+        CALLS.labels(call.deployment, call.form).inc(call.attempts)
         _observe_timings(call.deployment, call.timings)
 
 
@@ -159,6 +165,10 @@ def observe_refusal(deployment: str, refusal: Refusal) -> None:
 
 def observe_provider(model: str, outcome: str) -> None:
     PROVIDER_ATTEMPTS.labels(model, outcome).inc()
+
+
+def observe_remote(deployment: str, outcome: str) -> None:
+    REMOTE_ATTEMPTS.labels(deployment, outcome).inc()
 
 
 class ModelTotals:

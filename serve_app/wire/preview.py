@@ -123,6 +123,7 @@ def _call(call: CallOutcome) -> dict[str, Any]:
         "form": call.form,
         "states": len(call.questions),
         "questions": call.questions,
+        "attempts": call.attempts,
         "ms": call.ms,
         "queue_ms": call.timings.queue_ms,
         "tokenize_ms": call.timings.tokenize_ms,

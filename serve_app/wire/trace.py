@@ -47,6 +47,8 @@ def matched(rules: Iterable[RuleOutcome]) -> list[str]:
 
 def _members(outcome: Outcome) -> dict[str, Any]:
     members: dict[str, Any] = {"signals": _list(matched(outcome.rules))}
+    if unknown := _unknown(outcome.rules):
+        members["unknown"] = (unknown, {})
     if outcome.confidence is not None:
         members["confidence"] = (_decimal(outcome.confidence), {})
     if outcome.algorithm is not None:
@@ -57,6 +59,15 @@ def _members(outcome: Outcome) -> dict[str, Any]:
     members["modality"] = _list(outcome.output)
     members["config"] = (_item(outcome.config_version), {})
     return members
+
+
+def _unknown(rules: Iterable[RuleOutcome]) -> list[Any]:
+    """``type:name;reason=…`` of every rule without an answer, those that failed closed too."""
+    return [
+        (_item(f"{rule.type}:{rule.name}"), {"reason": Token(rule.reason.value)})
+        for rule in rules
+        if rule.verdict is Truth.UNKNOWN and rule.reason is not None
+    ]
 
 
 def _list(values: Iterable[str]) -> tuple[list[Any], dict[str, Any]]:

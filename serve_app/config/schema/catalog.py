@@ -15,6 +15,10 @@ SYSTEM_ALIASES: Final = ("jev-latest", "jev-preview")
 """Of the system's decision model, where it has none of its own (S1-8)."""
 
 
+REMOTE_TIMEOUT_MS: Final = 1_000
+"""Of a call to a remote deployment without a bound of its own (BUD-3)."""
+
+
 class Placement(Section):
     """Where replicas of a model run (SRV-13). ``threads``: of one forward."""
 
@@ -56,6 +60,11 @@ class RemoteDeployment(Section):
     api_key_env: Variable | None = None
     aliases: list[Name] | None = None
     timeout_ms: int | None = Field(default=None, ge=1, le=60_000)
+
+    @property
+    def timeout_s(self) -> float:
+        """Of a call that nothing else bounds (BUD-3)."""
+        return (self.timeout_ms or REMOTE_TIMEOUT_MS) / 1000
 
 
 def _provider(value: Any) -> str:
