@@ -14,7 +14,7 @@ import pytest
 from models.questions.types import AnswerError
 from serve_app.asking.remote.exchange import RemoteError
 from serve_app.config.schema.catalog import RemoteDeployment
-from serve_app.providers.systemone import MAX_ANSWER_BYTES, SystemOneApi
+from serve_app.providers.systemone import MAX_ANSWER_BYTES, SystemOneApi, tls_context
 
 Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -67,7 +67,7 @@ async def wire(*answers: bytes | Handle, key: str | None = None) -> AsyncIterato
         }
     )
     env = {} if key is None else {"REMOTE_KEY": key}
-    api = SystemOneApi(spec, env=env, observe=outcomes.append)
+    api = SystemOneApi(spec, env=env, observe=outcomes.append, tls=tls_context())
     found = Wire(api, heads, outcomes)
     try:
         yield found
