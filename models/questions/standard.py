@@ -262,14 +262,16 @@ def _questions(
         except QuestionError as error:
             parsed[id] = ErrorAnswer(AnswerError.INVALID_QUESTION, error.message)
             faults.append(_problem((*at, id, *error.path), error.message, "invalid_question"))
-    for id in _colliding(parsed):
+    for id in colliding(parsed):
         message = "a label's answer would stand under the id of another answer"
         parsed[id] = ErrorAnswer(AnswerError.INVALID_QUESTION, message)
         faults.append(_problem((*at, id), message, "invalid_question"))
     return parsed
 
 
-def _colliding(questions: Mapping[str, Question | ErrorAnswer]) -> list[str]:
+def colliding(
+    questions: Mapping[str, Question | ErrorAnswer] | Mapping[str, Question],
+) -> list[str]:
     """Ids of sets one of whose ``<id>.<label>`` is another question's or another set's."""
     sets = {
         id: [set_id(id, option.key) for option in question.options]
