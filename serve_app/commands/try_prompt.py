@@ -19,6 +19,7 @@ from rich.console import Console
 from models.cards.schema import Card
 from models.cards.shipped import shipped_cards
 from models.engine import Engine
+from serve_app.asking.call import Call, Reply
 from serve_app.commands.local_ask import local_ask
 from serve_app.commands.outcome_view import outcome_view
 from serve_app.config.cards import cards_of
@@ -27,6 +28,7 @@ from serve_app.config.problem import ConfigErrors
 from serve_app.config.schema.catalog import Placement
 from serve_app.config.schema.document import Config, Recipe
 from serve_app.deployments.engines import load_engine
+from serve_app.deployments.remote_models import RemoteModels
 from serve_app.flow import route
 from serve_app.message import Counts, Message
 from serve_app.outcome import Outcome
@@ -73,7 +75,7 @@ def outcome_of(
     load_engine: Callable[[Card, Placement], Engine],
 ) -> Outcome:
     """The outcome of a prompt. ``cards``: by artifact. Only engines that it may ask are loaded,
-    equal ones once.
+    equal ones once; remote models are asked where they are.
     """
     catalog = loaded.config.global_.model_catalog
     deployments = catalog.local
@@ -86,20 +88,31 @@ def outcome_of(
 
     engines = {
         name: engine(deployments[name].artifact, deployments[name].placement)
-        for name in sorted(recipe.deployments)
+        for name in sorted(recipe.deployments & deployments.keys())
     }
-    return asyncio.run(
-        route(
-            message_of(prompt),
-            recipe,
-            ask=local_ask(engines, time.monotonic),
-            clock=time.monotonic,
-            rng=random.random,
-            deadline_s=None,
-            config_version=loaded.version,
-            explain=True,
-        )
-    )
+    local = local_ask(engines, time.monotonic)
+
+    async def routed() -> Outcome:
+        remote = RemoteModels(catalog, env=os.environ)
+
+        async def ask(call: Call) -> Reply:
+            return await (remote.ask(call) if call.deployment in remote else local(call))
+
+        try:
+            return await route(
+                message_of(prompt),
+                recipe,
+                ask=ask,
+                clock=time.monotonic,
+                rng=random.random,
+                deadline_s=None,
+                config_version=loaded.version,
+                explain=True,
+            )
+        finally:
+            await remote.aclose()
+
+    return asyncio.run(routed())
 
 
 def _recipe(config: Config, model: str | None) -> Recipe:

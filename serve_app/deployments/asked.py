@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from time import monotonic
 from typing import Final
 
 import orjson
@@ -13,7 +14,8 @@ from models.engine import Row
 from models.questions.standard import RequestError, SystemOneBody, parse_body, response
 from models.questions.types import AnswerError, ErrorAnswer, JsonValue
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
-from serve_app.asking.call import Timings
+from serve_app.asking.call import Call, Entry, Timings
+from serve_app.asking.stage import answered
 from serve_app.deployments.exchange import Exchange
 from serve_app.deployments.naming import Names
 from serve_app.deployments.services import Services
@@ -37,6 +39,7 @@ class Asked:
         self._services = services
         self._names = names
         self._cards: Final[Mapping[str, Card]] = services.cards
+        self._remote: Final = services.config.global_.model_catalog.remote
 
     async def answer(self, exchange: Exchange, body: JsonValue) -> WireAnswer:
         try:
@@ -46,7 +49,10 @@ class Asked:
             return WireAnswer(UNPROCESSABLE, orjson.dumps(problems_body(error.problems)), headers)
         deployment = self._names.decision_model(call.model)
         card = self._cards[deployment]
-        reply = await self._answers(exchange, call, deployment)
+        if deployment in self._remote:
+            reply = await self._remote_reply(exchange, call, deployment)
+        else:
+            reply = await self._local_reply(exchange, call, deployment)
         timings = Timings(reply.queue_ms, reply.tokenize_ms, reply.forward_ms)
         meta = {
             "queue_ms": reply.queue_ms,
@@ -64,15 +70,13 @@ class Asked:
         }
         return WireAnswer(200, orjson.dumps(answer), headers)
 
-    async def _answers(
+    async def _local_reply(
         self, exchange: Exchange, call: SystemOneBody, deployment: str
     ) -> ModelReply:
         """The model's reply; when time runs out each question says so in its place (S1-12)."""
         asked = call.asked()
         rows = tuple(Row(state, questions) for state, questions in asked)
-        given = None if call.deadline_ms is None else call.deadline_ms / 1e3
-        limits = [s for s in (given, exchange.remaining_s()) if s is not None]
-        remaining = min(limits, default=PATIENCE_S)
+        remaining = _patience(exchange, call, PATIENCE_S)
         try:
             async with asyncio.timeout(remaining):
                 reply = await self._services.answer_systemone(
@@ -84,13 +88,44 @@ class Asked:
             return ModelReply(answers, (0,) * len(rows), 0.0, 0.0, 0.0)
         if isinstance(reply, Refusal):
             metrics.observe_refusal(deployment, reply)
-            raise _refusal(reply)
+            raise _refusal(reply.error, reply.predicted_wait_s)
         metrics.observe_reply(deployment, reply)
         return reply
 
+    async def _remote_reply(
+        self, exchange: Exchange, call: SystemOneBody, deployment: str
+    ) -> ModelReply:
+        """As above; what a remote API has no room for, whole, is refused here too (S1-9)."""
+        limit_s = self._remote[deployment].timeout_s
+        remote_call = call_of(deployment, call, _patience(exchange, call, limit_s))
+        (reply,) = await answered([remote_call], self._services.ask_remote, monotonic)
+        answers = tuple(tuple(by_id.values()) for by_id in reply.answers.values())
+        errors = {a.error if isinstance(a, ErrorAnswer) else None for row in answers for a in row}
+        for whole in (AnswerError.OVERLOADED, AnswerError.NOT_READY):
+            if errors == {whole}:
+                raise _refusal(whole, reply.retry_after_s)
+        # A remote API counts a call's tokens as one.
+        tokens = (reply.input_tokens, *(0 for _ in answers[1:]))
+        return ModelReply(answers, tokens, 0.0, 0.0, 0.0)
 
-def _refusal(refusal: Refusal) -> RouterError:
-    if refusal.error is AnswerError.OVERLOADED:
-        wait = refusal.predicted_wait_s
-        return RouterError(Code.OVERLOADED, "the model has no room", retry_after_s=wait)
+
+def call_of(deployment: str, body: SystemOneBody, timeout_s: float) -> Call:
+    """The body's valid questions as a call, about their states as they were given."""
+    entries = {
+        name: Entry(request.given, asked)
+        for name, request in body.requests.items()
+        if (asked := request.asked_by_id)
+    }
+    return Call(deployment, entries, timeout_s)
+
+
+def _patience(exchange: Exchange, call: SystemOneBody, longest_s: float) -> float:
+    """Seconds that the call is waited for, from now."""
+    given = None if call.deadline_ms is None else call.deadline_ms / 1e3
+    return min(s for s in (given, exchange.remaining_s(), longest_s) if s is not None)
+
+
+def _refusal(error: AnswerError, retry_after_s: float | None) -> RouterError:
+    if error is AnswerError.OVERLOADED:
+        return RouterError(Code.OVERLOADED, "the model has no room", retry_after_s=retry_after_s)
     return RouterError(Code.NOT_READY, "the model is not ready")

@@ -32,7 +32,7 @@ class ServeAsk:
         began = time.monotonic()
         model = self._models[call.deployment]
         if not running(model):
-            return failed(call, ErrorAnswer(AnswerError.NOT_READY))
+            return failed(call, ErrorAnswer(AnswerError.NOT_READY), attempts=0)
         reply = await ask_model(model, ModelCall(rows(call), call.timeout_s))
         elapsed_ms = (time.monotonic() - began) * 1e3
         if isinstance(reply, Refusal):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, cast
@@ -18,10 +19,12 @@ from ray.serve.handle import DeploymentHandle
 from models.cards.schema import Card
 from models.questions.types import AnswerError
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
+from serve_app.asking.call import Call, Reply
 from serve_app.config.schema.document import Config
 from serve_app.deployments.handles import method, result, running
 from serve_app.deployments.model_client import ask_model
 from serve_app.deployments.policy import Policy
+from serve_app.deployments.remote_models import RemoteModels
 from serve_app.deployments.services import Readiness
 from serve_app.deployments.signal_planner import NotPlanned, PlanCall
 from serve_app.errors import Code, RouterError
@@ -46,6 +49,7 @@ class Graph:
         self._plan = method(planner, "plan")
         self._models = {name: method(model, "answer") for name, model in models.items()}
         self._describe = {name: method(model, "describe") for name, model in models.items()}
+        self._remote = RemoteModels(policy.config.global_.model_catalog, env=os.environ)
         self._reads = {
             recipe.name: compile_recipe(recipe, policy.config, policy.cards).reads
             for recipe in policy.config.recipes
@@ -93,6 +97,13 @@ class Graph:
         if not running(model):
             return Refusal(AnswerError.NOT_READY)
         return await ask_model(model, call)
+
+    async def ask_remote(self, call: Call) -> Reply:
+        return await self._remote.ask(call)
+
+    async def aclose(self) -> None:
+        """Ends the connections to remote models; no request may be open."""
+        await self._remote.aclose()
 
     async def readiness(self) -> Mapping[str, Readiness]:
         models = await asyncio.gather(*map(self._model_ready, self._models))

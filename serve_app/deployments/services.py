@@ -9,6 +9,7 @@ from typing import Protocol
 from models.cards.schema import Card
 from models.engine import ModelDescription
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
+from serve_app.asking.call import Call, Reply
 from serve_app.config.schema.document import Config
 from serve_app.message import Message
 from serve_app.outcome import Outcome
@@ -50,6 +51,11 @@ class Services(Protocol):
 
     async def answer_systemone(self, deployment: str, call: ModelCall) -> ModelReply | Refusal:
         """One hop to the model (SRV-2). No replica to ask is a ``Refusal``, ``NOT_READY``."""
+
+    async def ask_remote(self, call: Call) -> Reply:
+        """A call to a remote deployment. It never raises for a failed call: each question of it
+        has an ``ErrorAnswer`` then.
+        """
 
     async def readiness(self) -> Mapping[str, Readiness]:
         """By Serve deployment, without waiting until any is ready."""

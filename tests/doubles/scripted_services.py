@@ -19,7 +19,10 @@ from models.questions.types import (
     SpanAnswer,
 )
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
+from serve_app.asking.call import Call, Reply
+from serve_app.config.cards import cards_of
 from serve_app.config.schema.document import Config
+from serve_app.deployments.remote_models import RemoteModels
 from serve_app.deployments.services import Readiness
 from serve_app.message import Message
 from serve_app.outcome import Outcome
@@ -61,7 +64,9 @@ def hashed_answer(row: Row, question: Question) -> Answer:
 
 
 class ScriptedServices:
-    """``plan_with`` and ``reply_with`` may be set by a test; ``planned`` and ``asked`` hold what
+    """Local models are played, remote ones are asked where they are.
+
+    ``plan_with`` and ``reply_with`` may be set by a test; ``planned`` and ``asked`` hold what
     came; with ``hold`` each waits for it. ``entered`` and ``cancelled`` say that one did, and that
     one's wait was cancelled.
     """
@@ -69,7 +74,9 @@ class ScriptedServices:
     def __init__(self, config: Mapping[str, Any], cards: Mapping[str, Card] | None = None) -> None:
         self.config = Config.model_validate(config)
         self.config_version = VERSION
-        self.cards: Mapping[str, Card] = cards or {"primary": CARD}
+        catalog = self.config.global_.model_catalog
+        self.cards: Mapping[str, Card] = cards or cards_of(catalog, {"embedded": CARD})
+        self.remote = RemoteModels(catalog, env={})
         self.planned: list[tuple[Message, str, float | None]] = []
         self.asked: list[tuple[str, ModelCall]] = []
         self.ready = {"DecisionModel:primary": Readiness(True)}
@@ -98,6 +105,9 @@ class ScriptedServices:
         answers = tuple(tuple(hashed_answer(r, q) for q in r.questions) for r in call.rows)
         tokens = tuple(len(row.state.split()) for row in call.rows)
         return ModelReply(answers, tokens, queue_ms=0.25, tokenize_ms=0.5, forward_ms=1.5)
+
+    async def ask_remote(self, call: Call) -> Reply:
+        return await self.remote.ask(call)
 
     async def readiness(self) -> Mapping[str, Readiness]:
         return self.ready

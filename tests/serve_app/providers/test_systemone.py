@@ -76,7 +76,8 @@ async def wire(*answers: bytes | Handle, key: str | None = None) -> AsyncIterato
         server.close()
 
 
-async def test_the_key_and_the_time_left_travel_as_headers_CFG_3_SRV_9() -> None:
+async def test_the_key_and_the_time_left_travel_as_headers() -> None:
+    """CFG-3, SRV-9"""
     async with wire(OK, key="s3cret\n") as found:
         answer = await found.api.send({"model": "m"}, 0.75)
     assert (answer.status, answer.body) == (200, {"model": 1})
@@ -88,14 +89,16 @@ async def test_the_key_and_the_time_left_travel_as_headers_CFG_3_SRV_9() -> None
     assert found.outcomes == ["status_200"]
 
 
-async def test_without_a_key_no_authorization_is_sent_CFG_3() -> None:
+async def test_without_a_key_no_authorization_is_sent() -> None:
+    """CFG-3"""
     async with wire(OK) as found:
         await found.api.send({}, None)
     assert "authorization" not in found.heads[0].lower()
     assert "x-vsr-timeout" not in found.heads[0].lower()
 
 
-async def test_a_redirect_is_an_answer_and_is_not_followed_CFG_3() -> None:
+async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
+    """CFG-3"""
     moved = b"HTTP/1.1 307 Moved\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n"
     async with wire(moved, key="k") as found:
         answer = await found.api.send({}, 1.0)
@@ -114,14 +117,16 @@ async def test_a_redirect_is_an_answer_and_is_not_followed_CFG_3() -> None:
         (b"[" + b"9" * 5000 + b"]", None),
     ],
 )
-async def test_a_body_is_read_as_json_or_as_nothing_MRG_7(body: bytes, value: Any) -> None:
+async def test_a_body_is_read_as_json_or_as_nothing(body: bytes, value: Any) -> None:
+    """MRG-7"""
     head = b"HTTP/1.1 422 No\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n" % len(body)
     async with wire(head + body) as found:
         answer = await found.api.send({}, 5.0)
     assert (answer.status, answer.body) == (422, value)
 
 
-async def test_a_nan_spoils_its_own_number_alone_UNK_1() -> None:
+async def test_a_nan_spoils_its_own_number_alone() -> None:
+    """UNK-1"""
     body = b'{"a": NaN, "b": 0.5}'
     async with wire(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body) as found:
         answer = await found.api.send({}, 5.0)
@@ -142,9 +147,8 @@ async def test_a_nan_spoils_its_own_number_alone_UNK_1() -> None:
         (b"", None),
     ],
 )
-async def test_when_to_ask_again_is_read_in_seconds_OVL_10(
-    headers: bytes, seconds: float | None
-) -> None:
+async def test_when_to_ask_again_is_read_in_seconds(headers: bytes, seconds: float | None) -> None:
+    """OVL-10"""
     answer = b"HTTP/1.1 529 Busy\r\n" + headers + b"content-length: 2\r\n\r\n{}"
     async with wire(answer) as found:
         assert (await found.api.send({}, 5.0)).retry_after_s == seconds
@@ -161,9 +165,8 @@ async def test_when_to_ask_again_is_read_in_seconds_OVL_10(
         (b"not http at all\r\n\r\n", "connection_error"),
     ],
 )
-async def test_an_answer_that_cannot_be_read_is_unavailable_MRG_6(
-    answer: bytes, outcome: str
-) -> None:
+async def test_an_answer_that_cannot_be_read_is_unavailable(answer: bytes, outcome: str) -> None:
+    """MRG-6"""
     async with wire(answer) as found:
         with pytest.raises(RemoteError) as failed:
             await found.api.send({}, 5.0)
@@ -189,7 +192,8 @@ class Endless:
             self.ended.set()
 
 
-async def test_an_endless_answer_is_cut_at_its_limit_CFG_3() -> None:
+async def test_an_endless_answer_is_cut_at_its_limit() -> None:
+    """CFG-3"""
     endless = Endless()
     async with wire(endless) as found:
         with pytest.raises(RemoteError):
@@ -199,7 +203,9 @@ async def test_an_endless_answer_is_cut_at_its_limit_CFG_3() -> None:
     assert endless.sent < 3 * MAX_ANSWER_BYTES
 
 
-async def test_silence_ends_at_the_timeout_with_its_own_reason_BUD_3() -> None:
+async def test_silence_ends_at_the_timeout_with_its_own_reason() -> None:
+    """BUD-3"""
+
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
@@ -232,6 +238,7 @@ async def test_a_kept_connection_that_was_closed_costs_nothing_and_a_fresh_one_i
         assert found.connections == 1
 
 
-async def test_integers_of_any_size_and_halves_of_surrogate_pairs_travel_S1_1() -> None:
+async def test_integers_of_any_size_and_halves_of_surrogate_pairs_travel() -> None:
+    """S1-1"""
     async with wire(OK) as found:
         assert (await found.api.send({"state": ["\ud800", 2**70]}, 5.0)).status == 200

@@ -73,6 +73,7 @@ def start() -> Start:
         ):
             yield Router(url, services, client)
         await providers.aclose()
+        await services.remote.aclose()
 
     return started
 
