@@ -216,9 +216,9 @@ async def test_silence_ends_at_the_timeout_with_its_own_reason() -> None:
     assert found.outcomes == ["timeout"]
 
 
-async def test_a_kept_connection_that_was_closed_costs_nothing_and_a_fresh_one_is_not_repeated_MRG_6() -> (
-    None
-):
+async def test_a_kept_connection_that_was_closed_is_replaced_and_a_fresh_one_is_not() -> None:
+    """MRG-6: a server that closes a connection unanswered is asked once"""
+
     async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(OK)
         await writer.drain()
