@@ -28,8 +28,9 @@ from serve_app.signals.states import Reads
 PROJECTION = "projection"
 """The type by which conditions name a projection's band (CFG-9)."""
 
-JUDGE_TIMEOUT_MS = 1_000
-"""Of a selector without a bound of its own or its deployment's (BUD-3)."""
+TIMEOUT_MS = 1_000
+"""Of a judge's call, and of a signal's to a remote deployment, where neither the rule nor the
+deployment bounds it (BUD-3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def compile_recipe(recipe: Recipe, config: Config, cards: Mapping[str, Card]) ->
     """``recipe`` of a configuration without errors. ``cards``: by deployment."""
     catalog = config.global_.model_catalog
     system = catalog.system.decision_model.deployment
-    rules = ready_rules(recipe.signals, set(_read(recipe)), system, cards)
+    rules = ready_rules(recipe.signals, set(_read(recipe)), system, cards, _bounds(catalog))
     compiler = _Compiler(recipe, rules, system, cards)
     models = {model.name: model for model in config.providers.models}
     ordered = sorted(recipe.decisions, key=lambda d: (d.catch_all, -d.priority))
@@ -74,6 +75,11 @@ def compile_recipe(recipe: Recipe, config: Config, cards: Mapping[str, Card]) ->
         scales=tuple(_scales(rules)),
         default=None if default is None else _candidate(default, models),
     )
+
+
+def _bounds(catalog: ModelCatalog) -> dict[str, float]:
+    """Remote deployment -> seconds that a rule without a bound of its own waits (BUD-3)."""
+    return {name: (d.timeout_ms or TIMEOUT_MS) / 1000 for name, d in catalog.remote.items()}
 
 
 def _read(recipe: Recipe) -> Iterable[RuleKey]:
@@ -227,8 +233,6 @@ def _selector(
     if algorithm.type != "systemone":
         return None
     deployment = algorithm.deployment or catalog.system.decision_model.deployment
-    timeout_ms = (
-        algorithm.timeout_ms or catalog.deployments[deployment].timeout_ms or JUDGE_TIMEOUT_MS
-    )
+    timeout_ms = algorithm.timeout_ms or catalog.deployments[deployment].timeout_ms or TIMEOUT_MS
     id = cards[deployment].trained_ids.get("selector", "selector")
     return Selector(deployment, id, timeout_ms / 1000)

@@ -36,7 +36,8 @@ class AskedRule:
 
     ``on_unknown``: what the rule counts as without an answer, ``None`` where it stays unknown
     (UNK-3, UNK-4). ``about_a_turn``: false, and not asked, without an earlier turn (SIG-2).
-    ``timeout_s``: the rule's own, from the call's start. ``choices``: a choice's options.
+    ``timeout_s``: how long it waits from the call's start, ``None`` until the signal deadline
+    (BUD-3). ``choices``: a choice's options.
     """
 
     type: str
@@ -57,11 +58,16 @@ ReadyRule = AskedRule | MeasuredRule
 
 
 def ready_rules(
-    signals: Signals, read: Collection[RuleKey], system: str, cards: Mapping[str, Card]
+    signals: Signals,
+    read: Collection[RuleKey],
+    system: str,
+    cards: Mapping[str, Card],
+    bounds_s: Mapping[str, float],
 ) -> tuple[ReadyRule, ...]:
     """The rules named in ``read``, in the schema's order of sections, then the file's.
 
-    ``system``: the deployment of rules that name none. ``cards``: by deployment.
+    ``system``: the deployment of rules that name none. ``cards``: by deployment. ``bounds_s``:
+    how long a rule without a bound of its own waits for a deployment, if it has one (BUD-3).
     """
     rules = [rule for rule in signals.rules() if (rule.type, rule.name) in read]
     asked = {id(r): question_of(r) for r in rules if isinstance(r, ModelRule)}
@@ -77,7 +83,8 @@ def ready_rules(
             continue
         deployment = rule.deployment or system
         both = sum((deployment, rule.preset) == form[:2] for form in forms) > 1
-        ready.append(_asked(rule, asked[id(rule)], deployment, cards[deployment], both))
+        bound_s = bounds_s.get(deployment) if rule.timeout_ms is None else rule.timeout_ms / 1000
+        ready.append(_asked(rule, asked[id(rule)], deployment, cards[deployment], both, bound_s))
     return tuple(ready)
 
 
@@ -88,7 +95,12 @@ def _model_free(rule: Rule) -> MeasuredRule:
 
 
 def _asked(
-    rule: ModelRule, question: Question, deployment: str, card: Card, both_forms: bool
+    rule: ModelRule,
+    question: Question,
+    deployment: str,
+    card: Card,
+    both_forms: bool,
+    timeout_s: float | None,
 ) -> AskedRule:
     on_unknown = Truth(rule.on_unknown) if isinstance(rule, FailClosedRule) else None
     return AskedRule(
@@ -99,7 +111,7 @@ def _asked(
         question=question,
         state=StateKind.of(rule.reads),
         criterion=criterion_of(rule, question, card),
-        timeout_s=None if rule.timeout_ms is None else rule.timeout_ms / 1000,
+        timeout_s=timeout_s,
         on_unknown=on_unknown,
         about_a_turn=isinstance(rule, _ABOUT_A_TURN),
         labelled=getattr(rule, "labels", None) is not None,

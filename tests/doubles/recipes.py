@@ -89,6 +89,11 @@ def deployments(*names: str, **fields: Any) -> dict[str, Any]:
     return {"deployments": {name: dict(one) for name in names}}
 
 
+def remote(**fields: Any) -> dict[str, Any]:
+    """A deployment of a System One API elsewhere."""
+    return {"provider": "systemone", "endpoint": "http://127.0.0.1:9", "model": "m", **fields}
+
+
 async def routed(
     recipe: CompiledRecipe,
     ask: Ask,

@@ -58,9 +58,24 @@ def level(question: Question, expected: float) -> ScoreAnswer:
     )
 
 
+def unavailable(_: Question) -> Answer:
+    return ErrorAnswer(AnswerError.UNAVAILABLE)
+
+
+def calm(question: Question) -> Answer:
+    """An answer that speaks for nothing: low probabilities, the lowest level, no winner."""
+    match question.type:
+        case QuestionType.CHOICE:
+            return answer_for(question, {})
+        case QuestionType.NOUL | QuestionType.SCORE:
+            return answer_for(question, 0.0)
+        case QuestionType.SET | QuestionType.SPAN:
+            return answer_for(question, {})
+
+
 @dataclass
 class ScriptedAsk:
-    """Answers every question by its id; what the script lacks is ``unavailable``.
+    """Answers every question by its id, and what the script lacks with ``otherwise``.
 
     ``takes_s``: how long a call to each deployment takes, on the event loop's clock. ``script``
     may be a function of a deployment's name. ``asked`` is set by the first call.
@@ -68,6 +83,7 @@ class ScriptedAsk:
 
     script: Script | Callable[[str], Script] = field(default_factory=dict)
     takes_s: Mapping[str, float] = field(default_factory=dict)
+    otherwise: Callable[[Question], Answer] = unavailable
     calls: list[Call] = field(default_factory=list)
     cancelled: int = 0
     asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -83,10 +99,9 @@ class ScriptedAsk:
                 self.cancelled += 1
                 raise
         script = self.script(call.deployment) if callable(self.script) else self.script
-        unscripted = ErrorAnswer(AnswerError.UNAVAILABLE)
         answers = {
             name: {
-                id: answer_for(question, script[id]) if id in script else unscripted
+                id: answer_for(question, script[id]) if id in script else self.otherwise(question)
                 for id, question in entry.questions.items()
             }
             for name, entry in call.entries.items()

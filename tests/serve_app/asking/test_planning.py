@@ -59,6 +59,18 @@ def test_every_state_is_found_in_the_entry_it_is_named_for(
         assert list(call.entries) == [str(i + 1) for i in range(len(call.entries))]
 
 
+@given(wanted, contents)
+def test_a_call_has_an_entry_for_each_distinct_state_in_their_order(
+    asked: list[Wanted[int]], states: dict[int, str]
+) -> None:
+    """SIG-3, SIG-4: one is a standard request, more are a batch."""
+    for planned in plan(asked):
+        call, _ = planned.call(states, None)
+        keys = sorted({one.state for one in asked if one.deployment == planned.deployment})
+        distinct = list(dict.fromkeys(states[key] for key in keys))
+        assert [entry.state for entry in call.entries.values()] == distinct
+
+
 @given(wanted, contents, st.randoms())
 def test_the_order_of_what_is_wanted_changes_no_call(
     asked: list[Wanted[int]], states: dict[int, str], random: st.DataObject

@@ -1,22 +1,25 @@
-"""Recipes and messages -> exact calls: SIG-1 to SIG-6, MRG-1, MRG-2, COST-1, COST-3."""
+"""Rules and messages -> calls, for any of them: SIG-1 to SIG-6, MRG-1, MRG-2, COST-3, BUD-3.
+
+What the calls of some configurations are exactly stands in ``tests/serve_app/golden/calls.yaml``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.questions.presets import preset_question
+from models.questions.types import Question, QuestionType
 from serve_app.asking.call import Call
 from serve_app.message import Counts, Message, Modality, Role, Turn
-from serve_app.recipe import CompiledRecipe
-from tests.doubles.recipes import ROUTED, compiled, deployments, routed
+from tests.doubles.recipes import ROUTED, compiled, remote, routed
 from tests.doubles.scripted_ask import ScriptedAsk
 
-NOUL = {"type": "noul", "instructions": "Is it?"}
 FIRST = Message("Hello")
 LATER = Message(
     "And then?",
@@ -36,17 +39,13 @@ LATER = Message(
 )
 
 
-def recipe(signals: Mapping[str, Any], unread: tuple[str, ...] = ()) -> dict[str, Any]:
-    """One decision that reads every rule but ``unread``, and matches none of them alone."""
-    types = {
-        "domains": "domain",
-        "user_feedbacks": "user_feedback",
-    }
+def recipe(signals: Mapping[str, Any]) -> dict[str, Any]:
+    """One decision that reads every rule."""
+    types = {"domains": "domain", "user_feedbacks": "user_feedback"}
     leaves = [
         {"type": types.get(section, section), "name": rule["name"]}
         for section, rules in signals.items()
         for rule in rules
-        if rule["name"] not in unread
     ]
     return {
         "signals": dict(signals),
@@ -54,238 +53,120 @@ def recipe(signals: Mapping[str, Any], unread: tuple[str, ...] = ()) -> dict[str
     }
 
 
-async def calls_of(known: CompiledRecipe, message: Message) -> list[Call]:
-    ask = ScriptedAsk()
-    await routed(known, ask, message, explain=False)
-    return ask.calls
+@dataclass(frozen=True)
+class Drawn:
+    """A rule as the file has it, and what its question should be.
+
+    ``default_turns``: the previous turns that it reads where no input is written.
+    """
+
+    section: str
+    fields: Mapping[str, Any]
+    question: Question
+    default_turns: int = 0
+
+    @property
+    def deployment(self) -> str:
+        return self.fields.get("deployment", "primary")
+
+    @property
+    def bound_s(self) -> float:
+        """BUD-3: ``remote`` is remote and has a bound of its own, ``plain`` has none."""
+        usual_ms = {"remote": 400, "plain": 1000}.get(self.deployment, 45_000)
+        return self.fields.get("timeout_ms", usual_ms) / 1000
+
+    def state(self, message: Message) -> dict[str, Any]:
+        """SIG-2, in the words of the requirement."""
+        given = self.fields.get("input", {"previous_turns": self.default_turns})
+        state: dict[str, Any] = {}
+        if given.get("history"):
+            state["history"] = [told(turn) for turn in message.earlier]
+        if count := given.get("previous_turns"):
+            spoken = [told(t) for t in message.earlier if t.role in ("user", "assistant")]
+            state["previous_turns"] = spoken[-count:]
+        if given.get("tool_results"):
+            state["tool_results"] = list(message.tool_results)
+        if given.get("images"):
+            state["images"] = list(message.images)
+        return state | {"request": message.text}
 
 
-def shape(calls: list[Call]) -> list[tuple[str, list[tuple[str, Any, list[str]]]]]:
-    """Deployment, then per entry: name, state, question ids in order."""
-    return [
-        (c.deployment, [(n, e.state, list(e.questions)) for n, e in c.entries.items()])
-        for c in calls
-    ]
+def told(turn: Turn) -> dict[str, str]:
+    return {"role": turn.role.value, "text": turn.text}
 
 
-def turn(role: str, text: str) -> dict[str, str]:
-    return {"role": role, "text": text}
-
-
-HELLO = {"request": "Hello"}
-THEN = {"request": "And then?"}
-LAST = {"previous_turns": [turn("assistant", "Five")], **THEN}
-HISTORY = {
-    "history": [
-        turn("system", "Be kind."),
-        turn("user", "One"),
-        turn("assistant", "Two"),
-        turn("tool", "Three"),
-        turn("user", "Four"),
-        turn("assistant", "Five"),
-    ],
-    **THEN,
+KINDS: dict[str, tuple[Mapping[str, Any], Question, int]] = {
+    "domains": ({"labels": ["math"]}, preset_question("domain"), 0),
+    "jailbreak": ({}, preset_question("jailbreak"), 0),
+    "fact_check": ({"predicate": {"gte": 0.9}}, preset_question("fact_check"), 0),
+    "safety": ({}, preset_question("harm"), 0),
+    "safety set": ({"labels": ["hate"]}, preset_question("harm", QuestionType.SET), 0),
+    "turn_relation": ({}, preset_question("turn_relation"), 1),
 }
-EXAMPLE = {
-    "domains": [{"name": "math", "labels": ["math"]}],
-    "jailbreak": [{"name": "attack"}],
-    "complexity": [{"name": "difficulty"}],
-    "systemone": [{"name": "needs_tools", "question": NOUL}],
-}
-EXAMPLE_IDS = ["preset:domain", "preset:jailbreak", "preset:complexity", "systemone:needs_tools"]
+INPUTS: list[Mapping[str, Any]] = [
+    {},
+    {"history": True},
+    {"previous_turns": 1},
+    {"previous_turns": 2},
+    {"tool_results": True, "images": True},
+]
 
-GOLDEN: dict[str, tuple[dict[str, Any], tuple[str, ...], Message, list[Any]]] = {
-    "all questions about one state are a standard request": (
-        EXAMPLE,
-        (),
-        FIRST,
-        [("primary", [("1", HELLO, EXAMPLE_IDS)])],
-    ),
-    "a rule that nothing reads is not asked": (
-        EXAMPLE,
-        ("difficulty",),
-        FIRST,
-        [("primary", [("1", HELLO, [i for i in EXAMPLE_IDS if "complexity" not in i])])],
-    ),
-    "no text is an empty one": (
-        {"jailbreak": [{"name": "a"}]},
-        (),
-        Message(""),
-        [("primary", [("1", {"request": ""}, ["preset:jailbreak"])])],
-    ),
-    "rules about the turn before are not asked without one": (
-        {
-            "jailbreak": [{"name": "a"}],
-            "turn_relation": [{"name": "t"}],
-            "user_feedbacks": [{"name": "u"}],
-        },
-        (),
-        replace(FIRST, earlier=(Turn(Role.SYSTEM, "Be kind."),)),
-        [("primary", [("1", HELLO, ["preset:jailbreak"])])],
-    ),
-    "and read one turn with one": (
-        {"turn_relation": [{"name": "t"}], "user_feedbacks": [{"name": "u"}]},
-        (),
-        LATER,
-        [("primary", [("1", LAST, ["preset:user_feedback", "preset:turn_relation"])])],
-    ),
-    "two states are a batch": (
-        {
-            "jailbreak": [{"name": "a"}, {"name": "b", "input": {"history": True}}],
-            "fact_check": [{"name": "f"}],
-        },
-        (),
-        LATER,
-        [
-            (
-                "primary",
-                [
-                    ("1", THEN, ["preset:jailbreak", "preset:fact_check"]),
-                    ("2", HISTORY, ["preset:jailbreak"]),
-                ],
-            )
-        ],
-    ),
-    "equal inputs share a state": (
-        {
-            "jailbreak": [{"name": "a", "input": {"previous_turns": 1}}],
-            "fact_check": [{"name": "f", "input": {"previous_turns": 1}}],
-        },
-        (),
-        LATER,
-        [("primary", [("1", LAST, ["preset:jailbreak", "preset:fact_check"])])],
-    ),
-    "states that come out equal share an entry": (
-        {
-            "jailbreak": [{"name": "a", "input": {"previous_turns": 4}}],
-            "fact_check": [{"name": "f", "input": {"previous_turns": 9}}],
-        },
-        (),
-        LATER,
-        [
-            (
-                "primary",
-                [
-                    (
-                        "1",
-                        {
-                            "previous_turns": [
-                                turn("user", "One"),
-                                turn("assistant", "Two"),
-                                turn("user", "Four"),
-                                turn("assistant", "Five"),
-                            ],
-                            **THEN,
-                        },
-                        ["preset:jailbreak", "preset:fact_check"],
-                    )
-                ],
-            )
-        ],
-    ),
-    "tool results and images stand before the request": (
-        {"jailbreak": [{"name": "a", "input": {"tool_results": True, "images": True}}]},
-        (),
-        LATER,
-        [
-            (
-                "primary",
-                [
-                    (
-                        "1",
-                        {
-                            "tool_results": ["Three"],
-                            "images": ["data:image/png;base64,AA=="],
-                            **THEN,
-                        },
-                        ["preset:jailbreak"],
-                    )
-                ],
-            )
-        ],
-    ),
-    "deployments have a call each, in their order of names": (
-        {
-            "jailbreak": [{"name": "a"}],
-            "complexity": [{"name": "c", "deployment": "other"}],
-            "fact_check": [{"name": "f", "deployment": "other"}],
-        },
-        (),
-        FIRST,
-        [
-            ("other", [("1", HELLO, ["preset:complexity", "preset:fact_check"])]),
-            ("primary", [("1", HELLO, ["preset:jailbreak"])]),
-        ],
-    ),
-    "rules without a model ask nothing": (
-        {"keywords": [{"name": "k", "keywords": ["hello"]}]},
-        (),
-        FIRST,
-        [],
-    ),
+
+@st.composite
+def rules(draw: st.DrawFn) -> list[Drawn]:
+    """Rules of all sections in the file's order, their names all different."""
+    drawn = []
+    for number in range(draw(st.integers(1, 8))):
+        name = f"r{number}"
+        kind = draw(st.sampled_from([*KINDS, "systemone"]))
+        if kind == "systemone":
+            own, default_turns = Question(QuestionType.NOUL, f"Is it {name}?"), 0
+            extra: Mapping[str, Any] = {
+                "question": {"type": "noul", "instructions": own.instructions}
+            }
+        else:
+            extra, own, default_turns = KINDS[kind]
+        optional = {
+            "deployment": st.sampled_from(["primary", "near", "remote", "plain"]),
+            "timeout_ms": st.sampled_from([300, 700]),
+            "input": st.sampled_from(INPUTS),
+        }
+        chosen = draw(st.fixed_dictionaries({}, optional=optional))
+        drawn.append(Drawn(kind.split()[0], {"name": name, **extra, **chosen}, own, default_turns))
+    return drawn
+
+
+LOCAL = {"provider": "model_runtime", "artifact": "embedded", "timeout_ms": 200}
+CATALOG = {
+    "deployments": {
+        "primary": LOCAL,
+        "near": LOCAL,
+        "remote": remote(timeout_ms=400),
+        "plain": remote(),
+    }
 }
 
 
-@pytest.mark.parametrize("case", GOLDEN)
-async def test_what_is_asked(case: str) -> None:
-    signals, unread, message, expected = GOLDEN[case]
-    known = compiled(
-        recipe(signals, unread), catalog=deployments("primary", "other"), default_model="endless"
-    )
-    assert shape(await calls_of(known, message)) == expected
+def calls_of(drawn: Iterable[Drawn], message: Message) -> list[Call]:
+    signals: dict[str, list[Any]] = {}
+    for rule in drawn:
+        signals.setdefault(rule.section, []).append(dict(rule.fields))
+    plan = compiled(recipe(signals), catalog=CATALOG).signals
+    return [call for call, _ in plan.calls(message, 45.0)]
 
 
-async def test_the_keys_of_a_state_have_a_fixed_order() -> None:
-    """SIG-2: oldest first, the request last, whatever the file's order."""
-    everything = {"images": True, "tool_results": True, "previous_turns": 2, "history": True}
-    known = compiled(recipe({"jailbreak": [{"name": "a", "input": everything}]}))
-    (call,) = await calls_of(known, LATER)
-    assert list(call.entries["1"].state) == [
-        "history",
-        "previous_turns",
-        "tool_results",
-        "images",
-        "request",
-    ]
-
-
-MANY: dict[str, list[dict[str, Any]]] = {
-    "domains": [{"name": "math", "labels": ["math"]}, {"name": "law", "labels": ["law"]}],
-    "jailbreak": [
-        {"name": "now"},
-        {"name": "before", "input": {"history": True}},
-        {"name": "other", "deployment": "other"},
-    ],
-    "safety": [{"name": "any"}, {"name": "hate", "labels": ["hate"]}],
-    "turn_relation": [{"name": "t"}],
-    "systemone": [
-        {"name": n, "question": NOUL, "input": {"previous_turns": k}}
-        for n, k in zip("abcd", (0, 2, 1, 2), strict=True)
-    ],
-}
-
-
-@given(st.data())
-def test_the_order_of_rules_in_the_file_does_not_change_the_calls(data: st.DataObject) -> None:
-    """SIG-4: equal requests make equal calls, names and order of questions included."""
-    shuffled = {section: data.draw(st.permutations(rules)) for section, rules in MANY.items()}
-    catalog = deployments("primary", "other")
-    for message in (FIRST, LATER):
-        usual, other = (
-            [
-                placed[0]
-                for placed in compiled(recipe(signals), catalog=catalog).signals.calls(
-                    message, 45.0
-                )
-            ]
-            for signals in (MANY, shuffled)
-        )
-        assert shape(usual) == shape(other)
-        assert usual == other
+def asked(drawn: Iterable[Drawn], message: Message) -> dict[str, list[Drawn]]:
+    """Deployment -> the rules that ask it: those about an earlier turn only if there is one."""
+    later = any(turn.role in ("user", "assistant") for turn in message.earlier)
+    found: dict[str, list[Drawn]] = {}
+    for rule in drawn:
+        if later or rule.section != "turn_relation":
+            found.setdefault(rule.deployment, []).append(rule)
+    return found
 
 
 texts = st.text(max_size=8)
-turns = st.builds(Turn, st.sampled_from(list(Role)), texts)
+turns = st.builds(Turn, st.sampled_from(list(Role)), st.sampled_from(["one", "two"]))
 messages = st.builds(
     Message,
     text=texts,
@@ -294,23 +175,81 @@ messages = st.builds(
     images=st.lists(texts, max_size=2).map(tuple),
     metadata=st.dictionaries(st.sampled_from(["tier", "header.x-team", "z"]), texts),
 )
-KNOWN = compiled(
-    recipe(MANY | {"metadata": [{"name": "tier", "key": "tier"}]}),
-    catalog=deployments("primary", "other"),
-)
 
 
-@given(messages)
-def test_no_call_has_two_entries_with_one_state_and_every_deployment_has_one_call(
-    message: Message,
+@given(rules(), messages)
+def test_every_deployment_that_is_asked_has_one_call(drawn: list[Drawn], message: Message) -> None:
+    """MRG-1, COST-3: in the order of their names."""
+    calls = calls_of(drawn, message)
+    assert [call.deployment for call in calls] == sorted(asked(drawn, message))
+
+
+@given(rules(), messages)
+def test_every_question_of_a_rule_is_asked_once_about_its_state(
+    drawn: list[Drawn], message: Message
 ) -> None:
-    """SIG-3, MRG-1"""
-    calls = [call for call, _ in KNOWN.signals.calls(message, 45.0)]
-    assert [call.deployment for call in calls] == ["other", "primary"]
-    for call in calls:
-        states = [entry.state for entry in call.entries.values()]
-        assert all(a != b for i, a in enumerate(states) for b in states[:i])
-        assert list(call.entries) == [str(i + 1) for i in range(len(states))]
+    """SIG-2, SIG-5: and nothing else is asked."""
+    by_deployment = asked(drawn, message)
+    for call in calls_of(drawn, message):
+        wanted = {
+            (json.dumps(rule.state(message)), rule.question)
+            for rule in by_deployment[call.deployment]
+        }
+        found = [
+            (json.dumps(entry.state), question)
+            for entry in call.entries.values()
+            for question in entry.questions.values()
+        ]
+        assert set(found) == wanted
+        assert len(found) == len(wanted)
+
+
+@given(rules(), messages)
+def test_a_call_has_an_entry_for_each_distinct_state(drawn: list[Drawn], message: Message) -> None:
+    """SIG-3, SIG-4: so a single state is a standard request, and more are a batch."""
+    by_deployment = asked(drawn, message)
+    for call in calls_of(drawn, message):
+        states = {json.dumps(rule.state(message)) for rule in by_deployment[call.deployment]}
+        assert list(call.entries) == [str(i) for i in range(1, len(states) + 1)]
+
+
+@given(rules(), messages, st.data())
+def test_the_order_of_rules_in_the_file_does_not_change_the_calls(
+    drawn: list[Drawn], message: Message, data: st.DataObject
+) -> None:
+    """SIG-4: equal requests make equal calls, names and order of questions included."""
+    usual = calls_of(drawn, message)
+    other = calls_of(data.draw(st.permutations(drawn)), message)
+    assert usual == other
+    assert order(usual) == order(other)
+
+
+def order(calls: Iterable[Call]) -> list[tuple[str, list[str]]]:
+    """The order of entries and of their questions, which equal mappings may differ in."""
+    return [(n, list(entry.questions)) for call in calls for n, entry in call.entries.items()]
+
+
+@given(rules(), messages)
+def test_a_call_waits_for_the_longest_of_its_rules_bounds(
+    drawn: list[Drawn], message: Message
+) -> None:
+    """BUD-3: a local rule's is its own or the signal deadline; a remote one's its own, its
+    deployment's or a second."""
+    by_deployment = asked(drawn, message)
+    for call in calls_of(drawn, message):
+        bounds = [rule.bound_s for rule in by_deployment[call.deployment]]
+        assert call.timeout_s == max(bounds)
+
+
+KNOWN = compiled(
+    recipe(
+        {
+            "jailbreak": [{"name": "now"}, {"name": "before", "input": {"previous_turns": 2}}],
+            "turn_relation": [{"name": "t"}],
+            "metadata": [{"name": "tier", "key": "tier"}],
+        }
+    )
+)
 
 
 @given(messages)

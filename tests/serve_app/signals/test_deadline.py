@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from models.questions.types import AnswerError
 from serve_app.outcome import Outcome, Truth
 from serve_app.signals.deadline import signal_deadline_s
-from tests.doubles.recipes import ROUTED, compiled, deployments, routed
+from tests.doubles.recipes import ROUTED, compiled, deployments, remote, routed
 from tests.doubles.scripted_ask import ScriptedAsk
 
 
@@ -123,6 +123,90 @@ def test_a_local_deployments_own_timeout_does_not_bound_its_signals() -> None:
     ask = ScriptedAsk(YES, takes_s={"primary": 3.0})
     outcome, _ = virtual(two({}, {}), ask, catalog=deployments("primary", timeout_ms=100))
     assert outcome.decision == "d"
+
+
+FAR = {"deployment": "far"}
+
+
+def with_remote(**fields: Any) -> dict[str, Any]:
+    """``primary``, local, and ``far``, remote; ``fields`` are of the remote one."""
+    catalog = deployments("primary")
+    catalog["deployments"]["far"] = remote(**fields)
+    return catalog
+
+
+@pytest.mark.parametrize(
+    ("rules", "deployment", "bound_s"),
+    [
+        (({}, {}), {}, 1.0),
+        (({}, {}), {"timeout_ms": 2500}, 2.5),
+        (({"timeout_ms": 700}, {"timeout_ms": 300}), {"timeout_ms": 2500}, 0.7),
+        (({"timeout_ms": 300}, {}), {}, 1.0),
+        (({"timeout_ms": 3000}, {}), {"timeout_ms": 2500}, 3.0),
+        (({"timeout_ms": 60_000}, {}), {}, 45.0),
+    ],
+)
+def test_a_remote_call_waits_for_the_rules_bound_else_the_deployments_else_a_second(
+    rules: tuple[dict[str, Any], dict[str, Any]], deployment: dict[str, Any], bound_s: float
+) -> None:
+    """BUD-3: for the longest of its rules', and never beyond the signal deadline."""
+    first, second = rules
+    ask = ScriptedAsk(YES, takes_s={"far": 3600.0})
+    catalog = with_remote(**deployment)
+    outcome, took = virtual(two({**first, **FAR}, {**second, **FAR}), ask, catalog=catalog)
+    assert (ask.calls[0].timeout_s, took, ask.cancelled) == (bound_s, bound_s, 1)
+    assert {rule.reason for rule in outcome.rules} == {AnswerError.DEADLINE_EXCEEDED}
+
+
+def test_a_rule_that_takes_the_remote_deployments_bound_is_unknown_from_then() -> None:
+    """BUD-3: in a call that waits longer for another rule."""
+    ask = ScriptedAsk(YES, takes_s={"far": 1.2})
+    outcome, took = virtual(two({"timeout_ms": 2000, **FAR}, FAR), ask, catalog=with_remote())
+    assert (ask.calls[0].timeout_s, took) == (2.0, 1.2)
+    assert [rule.verdict for rule in outcome.rules] == [Truth.TRUE, Truth.UNKNOWN]
+    assert outcome.rules[1].reason is AnswerError.DEADLINE_EXCEEDED
+
+
+def test_a_local_call_beside_a_remote_one_keeps_the_signal_deadline() -> None:
+    """BUD-3"""
+    ask = ScriptedAsk(YES, takes_s={"primary": 5.0, "far": 3.0})
+    outcome, took = virtual(two({}, FAR), ask, catalog=with_remote())
+    assert {call.deployment: call.timeout_s for call in ask.calls} == {"primary": 45.0, "far": 1.0}
+    assert took == 5.0
+    assert [rule.verdict for rule in outcome.rules] == [Truth.TRUE, Truth.UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("rule", "deployment", "bound_s"),
+    [
+        ({}, {}, 1.0),
+        ({}, {"timeout_ms": 400}, 0.4),
+        ({"timeout_ms": 5000}, {"timeout_ms": 400}, 5.0),
+    ],
+)
+@pytest.mark.parametrize("provider", ["local", "remote"])
+def test_a_judge_has_its_own_bound_else_its_deployments_else_a_second(
+    rule: dict[str, Any], deployment: dict[str, Any], bound_s: float, provider: str
+) -> None:
+    """BUD-3: on a local model too."""
+    catalog = deployments("primary")
+    catalog["deployments"]["judge"] = (
+        remote(**deployment)
+        if provider == "remote"
+        else deployments("judge", **deployment)["deployments"]["judge"]
+    )
+    known = {
+        "decisions": [
+            {
+                "name": "d",
+                "modelRefs": [{"model": "small"}, {"model": "large"}],
+                "algorithm": {"type": "systemone", "deployment": "judge", **rule},
+            }
+        ],
+    }
+    ask = ScriptedAsk({"selector": "large"}, takes_s={"judge": 3600.0})
+    outcome, took = virtual(known, ask, catalog=catalog)
+    assert (outcome.models, took) == (("small",), bound_s)
 
 
 def test_a_configured_signal_timeout_bounds_every_call() -> None:
