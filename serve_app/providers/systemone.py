@@ -144,13 +144,27 @@ class _Connection:
     def __init__(self) -> None:
         self.fresh = False
         self.answered = False
+        self._waited = False
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """An httpcore trace extension."""
+        """An httpcore trace extension.
+
+        What is there without a turn of the event loop was sent before this call was: surplus
+        bytes behind another call's answer, and no answer to this one. httpcore closes a
+        connection whose trace raises.
+        """
         if event == "connection.connect_tcp.started":
             self.fresh = True
+        elif event.endswith("receive_response_headers.started"):
+            self._waited = False
+            asyncio.get_running_loop().call_soon(self._wait)
         elif event.endswith("receive_response_headers.complete"):
+            if not self._waited:
+                raise httpx.RemoteProtocolError("an answer that came before its call")
             self.answered = True
+
+    def _wait(self) -> None:
+        self._waited = True
 
 
 async def _read(response: httpx.Response) -> bytes:

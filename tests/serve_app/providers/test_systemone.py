@@ -242,3 +242,13 @@ async def test_integers_of_any_size_and_halves_of_surrogate_pairs_travel() -> No
     """S1-1"""
     async with wire(OK) as found:
         assert (await found.api.send({"state": ["\ud800", 2**70]}, 5.0)).status == 200
+
+
+async def test_bytes_behind_an_answer_are_no_answer_to_the_next_call() -> None:
+    """UNK-1: a server, or a proxy before it, that answers once too often must not shift the
+    answers of every later call on its connection."""
+    other = OK.replace(b'{"model":1}', b'{"model":2}')
+    async with wire(OK + other, OK) as found:
+        answers = [await found.api.send({}, 5.0) for _ in range(3)]
+    assert [answer.body for answer in answers] == [{"model": 1}] * 3
+    assert found.outcomes == ["status_200"] * 3
