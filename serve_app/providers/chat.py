@@ -15,6 +15,7 @@ from serve_app.config.schema.providers import Backend, ProviderModel
 from serve_app.errors import Code, RouterError
 from serve_app.providers.answers import Failure, StreamAnswer, WholeAnswer
 from serve_app.providers.backends import order
+from serve_app.providers.connection import Connection
 from serve_app.providers.headers import to_client, to_provider
 from serve_app.providers.relay import Relay
 
@@ -122,7 +123,13 @@ class _Upstream:
     ) -> WholeAnswer | StreamAnswer | Failure:
         sent = to_provider(headers, self._key)
         raw = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in sent.items()]
-        request = self.client.build_request("POST", self._url, content=content, headers=raw)
+        request = self.client.build_request(
+            "POST",
+            self._url,
+            content=content,
+            headers=raw,
+            extensions={"trace": Connection().trace},
+        )
         try:
             result = await self._send(model, request, partial(observe, model))
         except httpx.TimeoutException:

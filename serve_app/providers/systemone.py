@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import isfinite
 from ssl import SSLContext
 from typing import Any, Final
@@ -18,6 +19,7 @@ import orjson
 from models.questions.types import AnswerError, JsonValue
 from serve_app.asking.remote.exchange import RemoteAnswer, RemoteError
 from serve_app.config.schema.catalog import RemoteDeployment
+from serve_app.providers.connection import Connection
 
 MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
 """Of one answer: a batch of 4,096 states with three choices of 20 options each is as large."""
@@ -59,26 +61,22 @@ class SystemOneApi:
         if key:
             self._headers["authorization"] = f"Bearer {key}"
         self._observe = observe
-        self._client = httpx.AsyncClient(
-            verify=tls,
-            timeout=None,
-            limits=httpx.Limits(
-                max_connections=None,
-                max_keepalive_connections=MAX_KEEPALIVE,
-                keepalive_expiry=KEEPALIVE_S,
-            ),
-            follow_redirects=False,
-            trust_env=False,
-        )
+        self._client = _client(tls, MAX_KEEPALIVE)
+        self._unkept = _client(tls, 0)
 
     async def aclose(self) -> None:
         await self._client.aclose()
+        await self._unkept.aclose()
 
-    async def send(self, body: dict[str, Any], timeout_s: float | None) -> RemoteAnswer:
-        """Posts ``body``; ``RemoteError`` without a whole answer after ``timeout_s``.
+    async def send(
+        self, body: dict[str, Any], timeout_s: float | None, fresh: bool = False
+    ) -> RemoteAnswer:
+        """Posts ``body``; ``RemoteError`` without a whole answer after ``timeout_s``. ``fresh``:
+        over a connection of its own, and once.
 
         The API is told how long it is waited for, as this project's own reads it (SRV-9).
         """
+        connection = Connection()
         headers = dict(self._headers)
         if timeout_s is not None:
             headers["x-vsr-timeout-seconds"] = f"{max(timeout_s, 0.001):.3f}"
@@ -86,48 +84,64 @@ class SystemOneApi:
         outcome = "cancelled"
         try:
             async with asyncio.timeout(timeout_s):
-                answer = await self._post(content, headers)
+                answer = await self._post(content, headers, connection, fresh)
             outcome = f"status_{answer.status}"
-            return answer
+            return replace(answer, posts=connection.exchanges)
         except TimeoutError:
             outcome = "timeout"
-            raise RemoteError(AnswerError.DEADLINE_EXCEEDED) from None
+            raise RemoteError(AnswerError.DEADLINE_EXCEEDED, connection.exchanges) from None
         except _UnreadableError as error:
             outcome = error.outcome
-            raise RemoteError(AnswerError.UNAVAILABLE) from None
+            raise RemoteError(AnswerError.UNAVAILABLE, connection.exchanges) from None
         except (httpx.TransportError, httpx.InvalidURL, UnicodeEncodeError):
             outcome = "connection_error"
-            raise RemoteError(AnswerError.UNAVAILABLE) from None
+            raise RemoteError(AnswerError.UNAVAILABLE, connection.exchanges) from None
         finally:
             self._observe(outcome)
 
-    async def _post(self, content: bytes, headers: Mapping[str, str]) -> RemoteAnswer:
-        connection = _Connection()
+    async def _post(
+        self, content: bytes, headers: Mapping[str, str], connection: Connection, fresh: bool
+    ) -> RemoteAnswer:
+        client = self._unkept if fresh else self._client
         try:
-            return await self._exchange(content, headers, connection)
+            return await self._exchange(client, content, headers, connection)
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
             # A server may close a kept connection just when it is used again. It then has not
             # read the call, and no fresh connection would have failed (RFC 9110, 9.2.2).
             if connection.fresh or connection.answered:
                 raise
-        return await self._exchange(content, headers, connection)
+        return await self._exchange(self._unkept, content, headers, connection)
 
     async def _exchange(
-        self, content: bytes, headers: Mapping[str, str], connection: _Connection
+        self,
+        client: httpx.AsyncClient,
+        content: bytes,
+        headers: Mapping[str, str],
+        connection: Connection,
     ) -> RemoteAnswer:
-        request = self._client.build_request(
+        connection.exchanges += 1
+        request = client.build_request(
             "POST",
             self._url,
             content=content,
             headers=dict(headers),
             extensions={"trace": connection.trace},
         )
-        response = await self._client.send(request, stream=True)
+        response = await client.send(request, stream=True)
         try:
             received = await _read(response)
         finally:
             await response.aclose()
         return RemoteAnswer(response.status_code, _parsed(received), _retry_after(response.headers))
+
+
+def _client(tls: SSLContext, keepalive: int) -> httpx.AsyncClient:
+    limits = httpx.Limits(
+        max_connections=None, max_keepalive_connections=keepalive, keepalive_expiry=KEEPALIVE_S
+    )
+    return httpx.AsyncClient(
+        verify=tls, timeout=None, limits=limits, follow_redirects=False, trust_env=False
+    )
 
 
 class _UnreadableError(Exception):
@@ -136,35 +150,6 @@ class _UnreadableError(Exception):
     def __init__(self, outcome: str) -> None:
         super().__init__(outcome)
         self.outcome = outcome
-
-
-class _Connection:
-    """What an exchange's connection went through. ``fresh``: it was opened for this exchange."""
-
-    def __init__(self) -> None:
-        self.fresh = False
-        self.answered = False
-        self._waited = False
-
-    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """An httpcore trace extension.
-
-        What is there without a turn of the event loop was sent before this call was: surplus
-        bytes behind another call's answer, and no answer to this one. httpcore closes a
-        connection whose trace raises.
-        """
-        if event == "connection.connect_tcp.started":
-            self.fresh = True
-        elif event.endswith("receive_response_headers.started"):
-            self._waited = False
-            asyncio.get_running_loop().call_soon(self._wait)
-        elif event.endswith("receive_response_headers.complete"):
-            if not self._waited:
-                raise httpx.RemoteProtocolError("an answer that came before its call")
-            self.answered = True
-
-    def _wait(self) -> None:
-        self._waited = True
 
 
 async def _read(response: httpx.Response) -> bytes:

@@ -23,7 +23,8 @@ class ScriptedApi:
     by ``answers`` (short forms, by id), 0.25 and its like where it has none.
 
     Each send takes ``takes_s`` of the clock, and raises ``DEADLINE_EXCEEDED`` where it may not
-    wait that long. ``bodies`` and ``waits`` hold what was sent and how long it would wait.
+    wait that long. ``bodies``, ``waits`` and ``fresh`` hold what was sent, how long it would wait
+    and whether over a connection of its own.
     """
 
     moves: list[Move] = field(default_factory=list)
@@ -33,8 +34,12 @@ class ScriptedApi:
     takes_s: float = 0.0
     bodies: list[dict[str, Any]] = field(default_factory=list)
     waits: list[float | None] = field(default_factory=list)
+    fresh: list[bool] = field(default_factory=list)
 
-    async def __call__(self, body: dict[str, Any], wait_s: float | None) -> RemoteAnswer:
+    async def __call__(
+        self, body: dict[str, Any], wait_s: float | None, fresh: bool
+    ) -> RemoteAnswer:
+        self.fresh.append(fresh)
         self.bodies.append(body)
         self.waits.append(wait_s)
         if wait_s is not None and wait_s < self.takes_s:

@@ -14,8 +14,9 @@ from serve_app.asking.remote.exchange import RemoteError, Send
 from serve_app.asking.remote.failure import Failure, read_failure
 from serve_app.asking.stage import Clock
 
-MOST_SENDS: Final = 3
-"""The call, the retry without what it named, and the last without that on any entry (MRG-5)."""
+MOST_POSTS: Final = 3
+"""The call, the retry without what it named, and the last without that on any entry (MRG-5). One
+that is posted again because a kept connection was closed uses up one of the three."""
 
 LAST_WORD_S: Final = 0.02
 """The sends end this much before the asker's wait, and at most a tenth of it: what is known by
@@ -23,7 +24,7 @@ then must still get there."""
 
 
 async def ask_remote(call: Call, model: str, send: Send, clock: Clock, *, batch: bool) -> Reply:
-    """Sends at most ``MOST_SENDS`` times within ``call.timeout_s``, always in the same form.
+    """Posts at most ``MOST_POSTS`` times within ``call.timeout_s``, always in the same form.
 
     ``batch``: the form; a call that lost entries to a cache keeps that of the one it was. A set
     whose labels' answers would stand under the ids of others is not asked (S1-12).
@@ -32,19 +33,22 @@ async def ask_remote(call: Call, model: str, send: Send, clock: Clock, *, batch:
     deadline = None if call.timeout_s is None else began + call.timeout_s - _reserve(call.timeout_s)
     asking = _Asking(call.entries)
     again: frozenset[str] = frozenset()
-    attempts = tokens = 0
+    sends = posts = tokens = 0
     retry_after_s = None
     while asking.entries:
         left_s = None if deadline is None else deadline - clock()
         if left_s is not None and left_s <= 0:
             asking.fail(AnswerError.DEADLINE_EXCEEDED)
             break
-        attempts += 1
+        body = call_body(asking.entries, model, batch=batch)
+        sends += 1
         try:
-            answer = await send(call_body(asking.entries, model, batch=batch), left_s)
+            answer = await send(body, left_s, sends > 1)
         except RemoteError as error:
+            posts += error.posts
             asking.fail(error.reason)
             break
+        posts += answer.posts
         if answer.status == 200:
             read = read_answers(asking.entries, answer.body, batch=batch)
             asking.answer(read.answers)
@@ -55,14 +59,14 @@ async def ask_remote(call: Call, model: str, send: Send, clock: Clock, *, batch:
         named = {one.question for one in failure.named if one.question is not None}
         repeated = again & named
         asking.drop(failure, repeated)
-        if not _ask_again(attempts, failure, repeated):
+        if posts >= MOST_POSTS or not _ask_again(sends, failure, repeated):
             asking.fail(failure.reason)
         again = frozenset(named)
     return Reply(
         asking.answers(call),
         tokens,
         elapsed_ms=(clock() - began) * 1000,
-        attempts=attempts,
+        attempts=posts,
         retry_after_s=retry_after_s,
     )
 
@@ -71,12 +75,10 @@ def _reserve(timeout_s: float) -> float:
     return min(LAST_WORD_S, timeout_s / 10)
 
 
-def _ask_again(attempts: int, failure: Failure, repeated: Set[str]) -> bool:
+def _ask_again(sends: int, failure: Failure, repeated: Set[str]) -> bool:
     """A first failure must name something, a second the same question as the first: on another
     entry, since the first's is not asked any more."""
-    if attempts == 1:
-        return bool(failure.named)
-    return attempts < MOST_SENDS and bool(repeated)
+    return bool(failure.named if sends == 1 else repeated)
 
 
 class _Asking:

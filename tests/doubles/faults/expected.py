@@ -154,8 +154,8 @@ REFUSALS: Final = {
     "names-then-500": rest(_TOPIC, UNAVAILABLE, 2),
     "names-then-529": rest(_TOPIC, OVERLOADED, 2),
     "names-then-nothing": rest(_TOPIC, UNAVAILABLE, 2),
-    # what is sent on a kept connection that closes goes out again on a fresh one
-    "names-and-closes": Expected(Effect({"attack": INVALID_QUESTION}, 3), Effect(_BOTH_GUARDS, 5)),
+    # a retry goes over a connection of its own
+    "names-and-closes": Expected(Effect({"attack": INVALID_QUESTION}, 2), Effect(_BOTH_GUARDS, 3)),
 }
 
 ANSWERS: Final = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from models.questions.types import (
 )
 from serve_app.asking.call import Call, Entry, Reply
 from serve_app.asking.remote.answers import MALFORMED
-from serve_app.asking.remote.attempts import LAST_WORD_S, MOST_SENDS, ask_remote
+from serve_app.asking.remote.attempts import LAST_WORD_S, MOST_POSTS, ask_remote
 from serve_app.asking.remote.exchange import RemoteAnswer, RemoteError
 from tests.doubles.hand_clock import HandClock
 from tests.doubles.scripted_api import ScriptedApi
@@ -186,7 +187,7 @@ async def test_a_second_question_failing_on_entry_after_entry_gets_no_fourth_sen
     both = RemoteAnswer(422, {"detail": [{"loc": loc, "type": "missing"} for loc in locs]})
     api = ScriptedApi([bad("a", "1"), both, bad("b", "3")])
     reply = await ask(api, call({"1": "ab", "2": "abc", "3": "abc"}))
-    assert reply.attempts == len(api.bodies) == MOST_SENDS
+    assert reply.attempts == len(api.bodies) == MOST_POSTS
     expect(reply, "", invalid_question="1.a 2.a 3.a 2.b 3.b 1.b", unavailable="2.c 3.c")
 
 
@@ -393,7 +394,7 @@ async def test_however_an_api_fails_three_sends_of_ever_less_settle_every_questi
     wanted = call(asked)
     reply = await ask(api, wanted)
     assert reply.attempts == len(api.bodies)
-    assert 1 <= len(api.bodies) <= MOST_SENDS
+    assert 1 <= len(api.bodies) <= MOST_POSTS
     assert api.asked[0] == {
         ("" if len(asked) == 1 else name): list(ids) for name, ids in asked.items()
     }
@@ -412,3 +413,14 @@ async def test_however_an_api_fails_three_sends_of_ever_less_settle_every_questi
                 assert answer == YES
             else:
                 assert isinstance(answer, ErrorAnswer)
+
+
+async def test_a_retry_goes_over_a_fresh_connection_and_every_post_counts():
+    """MRG-5: a first call that a closed connection made twice leaves one more"""
+    first = replace(bad("a", "1"), posts=2)
+    api = ScriptedApi(moves=[first, bad("a", "2")])
+    reply = await ask(api, call({"1": "ab", "2": "ab"}))
+    assert api.fresh == [False, True]
+    assert reply.attempts == MOST_POSTS
+    assert reasons(reply)["2.a"] == "invalid_question"
+    assert reasons(reply)["2.b"] != "ok"

@@ -149,7 +149,7 @@ async def test_a_caller_that_gives_up_cancels_the_send():
     """SRV-9"""
     entered, cancelled = asyncio.Event(), asyncio.Event()
 
-    async def hanging(body: object, wait_s: float | None) -> RemoteAnswer:
+    async def hanging(body: object, wait_s: float | None, fresh: bool) -> RemoteAnswer:
         entered.set()
         try:
             await asyncio.Event().wait()
