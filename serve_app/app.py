@@ -55,7 +55,7 @@ def build(args: RouterArgs) -> Application:
     for warning in loaded.warnings:
         logger.warning("%s", warning)
     by_deployment = cards_of(loaded.config.global_.model_catalog, cards)
-    return build_graph(Policy(loaded.version, loaded.config, by_deployment))
+    return build_graph(Policy(loaded.version, loaded.config, by_deployment, loaded.shown))
 
 
 def build_graph(policy: Policy, loaders: Mapping[str, EngineLoader] | None = None) -> Application:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from models.cards.schema import Card
 from models.questions.types import QuestionType
-from serve_app.config.schema.catalog import ModelCatalog
+from serve_app.config.schema.catalog import TIMEOUT_MS, ModelCatalog
 from serve_app.config.schema.decisions import Decision, FastResponse, Group, Leaf
 from serve_app.config.schema.document import Config, Recipe
 from serve_app.config.schema.predicate import Predicate
@@ -27,10 +27,6 @@ from serve_app.signals.states import Reads
 
 PROJECTION = "projection"
 """The type by which conditions name a projection's band (CFG-9)."""
-
-TIMEOUT_MS = 1_000
-"""Of a judge's call, and of a signal's to a remote deployment, where neither the rule nor the
-deployment bounds it (BUD-3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,8 @@ def compile_recipe(recipe: Recipe, config: Config, cards: Mapping[str, Card]) ->
     """``recipe`` of a configuration without errors. ``cards``: by deployment."""
     catalog = config.global_.model_catalog
     system = catalog.system.decision_model.deployment
-    rules = ready_rules(recipe.signals, set(_read(recipe)), system, cards, _bounds(catalog))
+    bounds_s = {name: remote.timeout_s for name, remote in catalog.remote.items()}
+    rules = ready_rules(recipe.signals, set(_read(recipe)), system, cards, bounds_s)
     compiler = _Compiler(recipe, rules, system, cards)
     models = {model.name: model for model in config.providers.models}
     ordered = sorted(recipe.decisions, key=lambda d: (d.catch_all, -d.priority))
@@ -75,11 +72,6 @@ def compile_recipe(recipe: Recipe, config: Config, cards: Mapping[str, Card]) ->
         scales=tuple(_scales(rules)),
         default=None if default is None else _candidate(default, models),
     )
-
-
-def _bounds(catalog: ModelCatalog) -> dict[str, float]:
-    """Remote deployment -> seconds that a rule without a bound of its own waits (BUD-3)."""
-    return {name: (d.timeout_ms or TIMEOUT_MS) / 1000 for name, d in catalog.remote.items()}
 
 
 def _read(recipe: Recipe) -> Iterable[RuleKey]:

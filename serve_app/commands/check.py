@@ -73,8 +73,10 @@ def _recipe(config: Config, recipe: Recipe) -> list[str]:
     selected = ", ".join(names) or "no entrypoint"
     count = _count(len(recipe.decisions), "decision")
     lines = [f"  recipe {recipe.name} ({selected}): {count}"]
+    remote = config.global_.model_catalog.remote
     for asked, rules in rules_by_deployment(config, recipe).items():
-        who = "no model" if asked is None else f"deployment {asked}"
+        who = "remote deployment" if asked in remote else "deployment"
+        who = "no model" if asked is None else f"{who} {asked}"
         lines.append(f"    {who}: {_count(len(rules), 'rule')}: {', '.join(rules)}")
     return lines
 

@@ -15,17 +15,20 @@ class Names(Collection[str]):
     """The names of one kind, in the order they were seen.
 
     While something of the kind has a name that is missing or mistaken, any name may be meant
-    for it that is no misspelling of a known one.
+    for it that is no misspelling of a known one; with ``withheld`` names, any.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, withheld: bool = False) -> None:
+        self._withheld = withheld
         self._known: dict[str, None] = {}
         self._unnamed: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
         if name in self._known:
             return True
-        return bool(self._unnamed) and nearest(str(name), self._known, ALIKE) is None
+        if not self._unnamed:
+            return False
+        return self._withheld or nearest(str(name), self._known, ALIKE) is None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._known)
@@ -47,17 +50,20 @@ class Declared:
     in a rule is not a second mistake in every condition that reads it.
 
     ``rules`` are by the recipe's path and the rules' type, ``scores`` and ``bands`` by the
-    recipe's path.
+    recipe's path. ``withheld``: some names are right but not known here.
     """
 
-    def __init__(self) -> None:
-        self.recipes = Names()
-        self.models = Names()
-        self.deployments = Names()
-        self.callers = Names()
-        self.rules: dict[tuple[str, str], Names] = defaultdict(Names)
-        self.scores: dict[str, Names] = defaultdict(Names)
-        self.bands: dict[str, Names] = defaultdict(Names)
+    def __init__(self, withheld: bool = False) -> None:
+        def names() -> Names:
+            return Names(withheld)
+
+        self.recipes = names()
+        self.models = names()
+        self.deployments = names()
+        self.callers = names()
+        self.rules: dict[tuple[str, str], Names] = defaultdict(names)
+        self.scores: dict[str, Names] = defaultdict(names)
+        self.bands: dict[str, Names] = defaultdict(names)
 
     def add(self, root: Node) -> None:
         """Adds the names in a tree, as it stands in each round of its validation."""

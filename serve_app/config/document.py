@@ -7,7 +7,6 @@ text that stands in the file, so that ``true: …`` names the outcome ``true``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from io import StringIO
 from typing import Final
 
@@ -18,7 +17,7 @@ from ruamel.yaml.nodes import Node as YamlNode
 
 from serve_app.config.problem import Problem, Severity, shorten
 from serve_app.config.tree import MERGED, Node, Scalar, join
-from serve_app.config.variables import VariableError, expand
+from serve_app.config.variables import Environ, VariableError, WithheldError, expand
 
 MAX_DEPTH: Final = 64
 MAX_NODES: Final = 200_000  # aliases can multiply a small file without end
@@ -26,12 +25,11 @@ MAX_NODES: Final = 200_000  # aliases can multiply a small file without end
 _TAG: Final = "tag:yaml.org,2002:"
 
 
-def read_document(
-    text: str, file: str, environ: Mapping[str, str]
-) -> tuple[Node | None, list[Problem]]:
+def read_document(text: str, file: str, environ: Environ) -> tuple[Node | None, list[Problem]]:
     """The tree of ``text``, ``None`` where YAML cannot read it, and what is wrong so far.
 
-    Repeated keys keep their first value; values whose variables are unset are left out.
+    Repeated keys keep their first value; values whose variables are unset are left out, and those
+    whose variables are withheld, with a warning.
     """
     reader = _Reader(file, environ)
     try:
@@ -46,6 +44,8 @@ def read_document(
     except RecursionError:
         reader.report(0, "", f"nested deeper than {MAX_DEPTH} levels")
         return None, reader.problems
+    except MemoryError:
+        raise
     except Exception as error:
         # ruamel.yaml raises all sorts for malformed escapes, directives and characters.
         position = getattr(error, "position", None)
@@ -60,14 +60,21 @@ def read_document(
 
 
 class _Reader:
-    def __init__(self, file: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, file: str, environ: Environ) -> None:
         self.problems: list[Problem] = []
         self._file = file
         self._environ = environ
         self._nodes = 0
 
-    def report(self, line: int, path: str, message: str, value: str | None = None) -> None:
-        self.problems.append(Problem(Severity.ERROR, self._file, line, path, message, value))
+    def report(
+        self,
+        line: int,
+        path: str,
+        message: str,
+        value: str | None = None,
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        self.problems.append(Problem(severity, self._file, line, path, message, value))
 
     def node(self, source: YamlNode, path: str, line: int, depth: int) -> Node | None:
         self._nodes += 1
@@ -139,6 +146,10 @@ class _Reader:
                 node.value = expand(value, self._environ)
             except VariableError as error:
                 self.report(line, path, str(error), node.shown())
+                return None
+            except WithheldError:
+                what = "what the variable holds is not read here, and nothing that depends on it"
+                self.report(line, path, what, node.shown(), Severity.WARNING)
                 return None
         return node
 

@@ -21,36 +21,59 @@ from serve_app.config.tree import Loc
 class Place:
     """``loc`` is pydantic's location without the tags of unions. ``section`` holds the place as
     its member, ``field`` is that member, ``kind`` the type of what stands at the place itself.
+    ``others``: where a key of the section tells it apart from others, those.
     """
 
     loc: Loc
     section: type[Section] | None
     field: FieldInfo | None
     kind: Any
+    others: tuple[type[Section], ...] = ()
 
     def allowed(self) -> tuple[str, ...]:
         """The values that may stand here, where they can be listed."""
-        return tuple(map(_written, _values(self.kind)))
+        values = _values(self.kind)
+        if self.section is not None and self.loc[-1:] == (_telling((self.section, *self.others)),):
+            fields = (other.model_fields[str(self.loc[-1])] for other in self.others)
+            values += [value for field in fields for value in _values(field.annotation)]
+        return tuple(map(_written, values))
+
+    def belongs(self) -> str | None:
+        """``provider: systemone``, where the key of this place is a key of that section alone."""
+        tells = _telling((self.section, *self.others)) if self.section is not None else None
+        for other in self.others if tells is not None else ():
+            if self.loc[-1] in keys(other):
+                (value,) = _values(other.model_fields[str(tells)].annotation)
+                return f"{tells}: {value}"
+        return None
 
     def range(self) -> str | None:
         """``1 to 60000``, ``more than 0``, …"""
         return _range(self.field.metadata) if self.field is not None else None
 
 
-def place(loc: Iterable[str | int]) -> Place:
-    """Where pydantic's error location ``loc`` is in the schema."""
+def place(loc: tuple[str | int, ...]) -> Place:
+    """Where pydantic's error location ``loc`` is in the schema.
+
+    At its end, ``[key]`` says that the key is wrong and not what stands under it.
+    """
+    loc = loc[:-1] if loc[-1:] == ("[key]",) else loc
     clean: list[str | int] = []
     section: type[Section] | None = None
+    others: tuple[type[Section], ...] = ()
     field: FieldInfo | None = None
     kind: Any = Config
+    members: tuple[type[Section], ...] = ()
     for part in loc:
         tagged = _tagged(kind, part)
         if tagged is not None:
+            members = tuple(o for o in _options(kind) if o is not tagged)
             kind = tagged
-        elif part != "[key]":
+        else:
             clean.append(part)
             section, field, kind = _step(_section(kind), kind, part)
-    return Place(tuple(clean), section, field, kind)
+            others, members = members, ()
+    return Place(tuple(clean), section, field, kind, others)
 
 
 def keys(section: type[Section]) -> list[str]:
@@ -87,6 +110,19 @@ def _tagged(kind: Any, part: str | int) -> Any:
     for member in get_args(union):
         if get_origin(member) is Annotated and Tag(str(part)) in get_args(member)[1:]:
             return get_args(member)[0]
+    return None
+
+
+def _telling(members: tuple[type[Section], ...]) -> str | None:
+    """The key whose value tells these sections apart: a literal that each of them requires."""
+    for name, field in members[0].model_fields.items() if len(members) > 1 else ():
+        if all(
+            name in member.model_fields
+            and member.model_fields[name].is_required()
+            and _values(member.model_fields[name].annotation)
+            for member in members
+        ):
+            return field.alias or name
     return None
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -27,8 +27,10 @@ from serve_app.config.declared import Declared
 from serve_app.config.document import read_document
 from serve_app.config.problem import ConfigErrors, Problem, Severity
 from serve_app.config.schema.document import Config
+from serve_app.config.shown import shown_document
 from serve_app.config.tree import Node
 from serve_app.config.validation import validate
+from serve_app.config.variables import Environ, Withheld
 
 _CHECKS = (
     check_names,
@@ -47,13 +49,24 @@ class Loaded:
 
     ``version``: 16 hexadecimal digits that name its effective content, whatever its comments,
     layout and spelled-out defaults. ``document``: the file as JSON data, variables expanded;
-    ``Config.model_validate`` makes ``config`` of it.
+    ``Config.model_validate`` makes ``config`` of it. ``shown``: the same without secrets, variables
+    as they are written (CFG-2).
     """
 
     config: Config
     version: str
     warnings: tuple[Problem, ...]
     document: Mapping[str, Any]
+    shown: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Of a document nobody applies. ``version``: of the configuration it would make, if known."""
+
+    valid: bool
+    version: str | None
+    problems: tuple[Problem, ...]
 
 
 def load(path: Path, *, cards: Mapping[str, Card], environ: Mapping[str, str]) -> Loaded:
@@ -76,32 +89,72 @@ def load_text(
     ``cards``: artifact -> the card of the model it loads. ``environ``: the variables that
     ``${VAR}`` may name. ``ConfigErrors`` with every error.
     """
+    found = _read(text, name, cards, environ)
+    root, config = found.root, found.config
+    if not found.valid or root is None or config is None:
+        raise ConfigErrors(found.problems)
+    document = {key: node.plain() for key, node in root.members.items()}
+    return Loaded(config, version(config), found.problems, document, shown_document(root))
+
+
+def judge_text(
+    text: str, name: str, *, cards: Mapping[str, Card], variables: Collection[str]
+) -> Verdict:
+    """What is wrong with a ``text`` that may come from anybody (CFG-10): it learns which
+    ``variables`` are set, never what they hold. So a value with a variable in it is left
+    unread and unchecked, with a warning; where there is one, the version is unknown.
+    """
+    found = _read(text, name, cards, dict.fromkeys(variables, Withheld.VALUE))
+    config = found.config if found.valid and found.whole else None
+    return Verdict(found.valid, None if config is None else version(config), found.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """``config``: of what could be understood. ``whole``: no value was withheld. ``problems``, by
+    line, are warnings alone where the text is ``valid``.
+    """
+
+    root: Node | None
+    config: Config | None
+    whole: bool
+    problems: tuple[Problem, ...]
+
+    @property
+    def valid(self) -> bool:
+        return self.config is not None and not _errors(self.problems)
+
+
+def _read(text: str, name: str, cards: Mapping[str, Card], environ: Environ) -> _Found:
     root, problems = read_document(text, name, environ)
+    whole = len(_errors(problems)) == len(problems)
     if root is None:
-        raise ConfigErrors(problems)
-    declared = Declared()
+        return _Found(None, None, whole, tuple(problems))
+    if not whole:
+        root.drop_incomplete("question")  # each part of one gives the others their meaning
+    declared = Declared(withheld=not whole)
     config, mistakes = validate(root, name, declared)
     problems += mistakes
-    if config is None:
-        raise ConfigErrors(_by_line(problems))
-    review = Review(name, root, config, declared, cards, environ)
-    for check in _CHECKS:
-        check(review)
-    problems += [p for p in review.problems if p.severity is Severity.ERROR]
-    if problems:
-        raise ConfigErrors(_by_line(problems))
-    check_unused(review)
-    return Loaded(config, version(config), tuple(_by_line(review.problems)), _document(root))
+    if config is not None:
+        review = Review(name, root, config, declared, cards, environ)
+        for check in _CHECKS:
+            check(review)
+        problems += _errors(review.problems)
+        if not _errors(problems):
+            if whole:  # what reads a rule may stand in a gap
+                check_unused(review)
+            problems += review.problems
+    return _Found(root, config, whole, tuple(_by_line(problems)))
+
+
+def _errors(problems: Iterable[Problem]) -> list[Problem]:
+    return [problem for problem in problems if problem.severity is Severity.ERROR]
 
 
 def version(config: Config) -> str:
     """16 hexadecimal digits of the SHA-256 of the effective configuration."""
     content = json.dumps(config.model_dump(mode="json", by_alias=True), separators=(",", ":"))
     return sha256(content.encode()).hexdigest()[:16]
-
-
-def _document(root: Node) -> dict[str, Any]:
-    return {key: node.plain() for key, node in root.members.items()}
 
 
 def _by_line(problems: list[Problem]) -> list[Problem]:

@@ -66,6 +66,23 @@ class Node:
             self.lost.add(child.path)
             self.value = [node for node in self.value if node is not child]
 
+    def drop_incomplete(self, key: str) -> None:
+        """Leaves out every member ``key``, below this too, that something was left out of."""
+        for name, node in list(self.members.items()):
+            if name == key and node.incomplete:
+                self.drop(node)
+            else:
+                node.drop_incomplete(key)
+        for node in self.elements:
+            node.drop_incomplete(key)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether anything was left out of it, at any depth."""
+        return bool(self.lost) or any(
+            node.incomplete for node in (*self.members.values(), *self.elements)
+        )
+
     def rename(self, old: str, new: str) -> None:
         """Gives the member ``old`` the key ``new``, in its place."""
         self.members[old].renamed = True
@@ -86,7 +103,7 @@ class Node:
         if self.value is None:
             return "null"
         if not isinstance(self.value, (dict, list)):
-            return shorten(_QUERY.sub(r"\1…", _USER_INFO.sub("//…@", self.written)))
+            return shorten(_QUERY.sub(r"\1…", without_user_info(self.written)))
         return shorten(json.dumps(self._masked(), ensure_ascii=False))
 
     def _masked(self) -> Any:
@@ -106,6 +123,11 @@ class Node:
             if node is None:
                 return
             yield node
+
+
+def without_user_info(text: str) -> str:
+    """``text`` with ``…`` for the user and the password of every address in it."""
+    return _USER_INFO.sub("//…@", text)
 
 
 def join(path: str, part: str | int) -> str:

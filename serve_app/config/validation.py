@@ -131,10 +131,15 @@ class _Pass:
 
     def _unknown_key(self, fault: _Fault) -> None:
         assert fault.node is not None
-        section = fault.place.section
+        section, owner = fault.place.section, fault.place.belongs()
+        text = "unknown key"
+        if owner is not None:
+            text += f" here; it is one of {owner}"
+        elif fault.node.shown() is None:
+            text += f"; {_SECRETS}"
         self._report(
             fault.node,
-            "unknown key" if fault.node.shown() is not None else f"unknown key; {_SECRETS}",
+            text,
             allowed=keys(section) if section else (),
             meant=self._meant(fault, SIMILAR),
         )

@@ -19,6 +19,8 @@ import orjson
 from serve_app.deployments.asked import Asked
 from serve_app.deployments.callers import Callers
 from serve_app.deployments.exchange import Api, Exchange
+from serve_app.deployments.judging import MAX_BYTES as MAX_DOCUMENT_BYTES
+from serve_app.deployments.judging import Judge
 from serve_app.deployments.naming import Names
 from serve_app.deployments.routed import Routed
 from serve_app.deployments.services import Services
@@ -26,7 +28,13 @@ from serve_app.errors import Code, RouterError, WireFormat
 from serve_app.providers.chat import ChatProviders
 from serve_app.telemetry import logs
 from serve_app.wire.answer import JSON, WireAnswer, WireStream
-from serve_app.wire.body import ClientLeftError, parse_json, read_body, with_whole_integers
+from serve_app.wire.body import (
+    ClientLeftError,
+    json_bytes,
+    parse_json,
+    read_body,
+    with_whole_integers,
+)
 from serve_app.wire.errors import error_answer
 from serve_app.wire.headers import (
     error_path,
@@ -60,6 +68,9 @@ class Gateway:
         self._routed = Routed(services, providers, names, debug=debug, wall_clock=wall_clock)
         self._asked = Asked(services, names)
         self._models_body = orjson.dumps(models_body(services.config, services.cards))
+        active = {"version": services.config_version, "config": services.shown}
+        self._config_body = json_bytes(active)
+        self._judge = Judge(env.keys())
         self._random_bytes = random_bytes
 
     async def serve(
@@ -93,12 +104,36 @@ class Gateway:
 
     def models(self, headers: Mapping[str, str]) -> WireAnswer:
         """``GET /v1/models``."""
+        return self._fixed(headers, self._models_body)
+
+    def configuration(self, headers: Mapping[str, str]) -> WireAnswer:
+        """``GET /api/v1/config``: the active one, without secrets (CFG-2)."""
+        return self._fixed(headers, self._config_body)
+
+    async def validate(
+        self, headers: Mapping[str, str], chunks: AsyncIterable[bytes]
+    ) -> WireAnswer:
+        """``POST /api/v1/config/validate``: what is wrong with a document, which nobody applies
+        (CFG-10). It raises ``ClientLeftError`` alone.
+        """
+        exchange = Exchange(request_id(self._random_bytes), headers)
+        try:
+            self._admit(exchange, trusted=False)
+            document = await read_body(headers, chunks, MAX_DOCUMENT_BYTES)
+            verdict = await self._judge.verdict(document)
+        except ClientLeftError:
+            raise
+        except Exception as error:
+            return self.failed(error, WireFormat.CHAT, exchange.id)
+        return WireAnswer(200, verdict, {"content-type": JSON, **id_headers(exchange.id)})
+
+    def _fixed(self, headers: Mapping[str, str], body: bytes) -> WireAnswer:
         exchange = Exchange(request_id(self._random_bytes), headers)
         try:
             self._admit(exchange, trusted=False)
         except RouterError as error:
             return self.failed(error, WireFormat.CHAT, exchange.id)
-        return WireAnswer(200, self._models_body, {"content-type": JSON, **id_headers(exchange.id)})
+        return WireAnswer(200, body, {"content-type": JSON, **id_headers(exchange.id)})
 
     def failed(
         self, error: Exception, wire_format: WireFormat, id: str | None = None

@@ -21,6 +21,7 @@ from models.questions.types import AnswerError
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from serve_app.asking.call import Call, Reply
 from serve_app.config.schema.document import Config
+from serve_app.config.shown import shown_config
 from serve_app.deployments.handles import method, result, running
 from serve_app.deployments.model_client import ask_model
 from serve_app.deployments.policy import Policy
@@ -62,6 +63,10 @@ class Graph:
     @property
     def config_version(self) -> str:
         return self._policy.version
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        return self._policy.shown or shown_config(self._policy.config)
 
     @property
     def cards(self) -> Mapping[str, Card]:

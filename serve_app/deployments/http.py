@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from serve_app.deployments.exchange import Api
 from serve_app.deployments.gateway import Gateway
-from serve_app.deployments.openapi import document
+from serve_app.deployments.openapi import CONFIG, VALIDATE, document
 from serve_app.errors import Code, RouterError, WireFormat
 from serve_app.telemetry import metrics
 from serve_app.wire.answer import JSON, WireAnswer, WireStream
@@ -65,6 +65,15 @@ def _framework(gateway: Gateway, entrances: Mapping[str, Entrance]) -> FastAPI:
     async def models(request: Request) -> Response:
         return _whole(gateway.models(_headers(request.scope)))
 
+    async def configuration(request: Request) -> Response:
+        return _whole(gateway.configuration(_headers(request.scope)))
+
+    async def validate(request: Request) -> Response:
+        try:
+            return _whole(await gateway.validate(_headers(request.scope), Body(request.receive)))
+        except ClientLeftError:
+            return Response(status_code=CLIENT_LEFT)
+
     async def health(request: Request) -> Response:
         return Response(b'{"status":"ok"}', media_type=JSON)
 
@@ -85,11 +94,13 @@ def _framework(gateway: Gateway, entrances: Mapping[str, Entrance]) -> FastAPI:
 
     for path, endpoint in {
         "/v1/models": models,
+        CONFIG: configuration,
         "/health": health,
         "/ready": ready,
         "/metrics": exposition,
     }.items():
         app.router.routes.append(Route(path, endpoint, methods=["GET"]))
+    app.router.routes.append(Route(VALIDATE, validate, methods=["POST"]))
 
     async def no_route(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404

@@ -7,8 +7,12 @@ from typing import Any, Final
 
 from serve_app.deployments.exchange import Api
 
+CONFIG: Final = "/api/v1/config"
+VALIDATE: Final = "/api/v1/config/validate"
+
 _ANY_OBJECT: Final = {"type": "object", "additionalProperties": True}
 _TEXT: Final = {"type": "string"}
+_YAML: Final = "application/yaml"
 
 _CHAT: Final = {
     "type": "object",
@@ -67,6 +71,8 @@ def document() -> dict[str, Any]:
             Api.SYSTEMONE.value: {"post": _post("Typed questions about a state", _SYSTEMONE)},
             Api.PREVIEW.value: {"post": _post("What a chat request would do", _PREVIEW)},
             "/v1/models": {"get": _get("Entrypoints, chat models and decision models")},
+            CONFIG: {"get": _get("The active configuration without secrets", "401")},
+            VALIDATE: {"post": _post("What is wrong with a configuration", _TEXT, _YAML, "429")},
             "/health": {"get": _get("Whether this process lives")},
             "/ready": {"get": _get("Whether each deployment is ready, and why not", "503")},
             "/metrics": {"get": _get("Prometheus metrics")},
@@ -74,10 +80,11 @@ def document() -> dict[str, Any]:
     }
 
 
-def _post(summary: str, schema: dict[str, Any]) -> dict[str, Any]:
-    body = {"required": True, "content": {"application/json": {"schema": schema}}}
-    refused = {status: {"description": "Refused"} for status in ("400", "401", "413", "422")}
-    return {**_get(summary, *refused), "requestBody": body}
+def _post(
+    summary: str, schema: dict[str, Any], content: str = "application/json", *others: str
+) -> dict[str, Any]:
+    body = {"required": True, "content": {content: {"schema": schema}}}
+    return {**_get(summary, "400", "401", "413", "422", *others), "requestBody": body}
 
 
 def _get(summary: str, *others: str) -> dict[str, Any]:

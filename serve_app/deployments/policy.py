@@ -19,11 +19,14 @@ KEPT: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``cards``: by deployment of the catalog. ``version``: a hash of the configuration."""
+    """``cards``: by deployment of the catalog. ``version``: a hash of the configuration.
+    ``shown``: its file as it may be shown, where there is one (CFG-2).
+    """
 
     version: str
     config: Config
     cards: Mapping[str, Card]
+    shown: Mapping[str, Any] | None = None
 
     def user_config(self) -> dict[str, Any]:
         """As JSON. Holds names of environment variables and no secret (CFG-2)."""
@@ -34,6 +37,7 @@ class Policy:
                 name: card.model_dump(mode="json", exclude_unset=True)
                 for name, card in self.cards.items()
             },
+            "shown": self.shown,
         }
 
     @classmethod
@@ -42,6 +46,7 @@ class Policy:
             user_config["version"],
             Config.model_validate(user_config["config"]),
             {name: Card.model_validate(card) for name, card in user_config["cards"].items()},
+            user_config.get("shown"),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from models.cards.schema import Card
 from models.engine import ModelDescription
@@ -29,14 +29,17 @@ class Readiness:
 class Services(Protocol):
     """The rest of the graph, whether behind Serve handles or in the same process.
 
-    ``cards``: by deployment of the catalog. Ingress bounds each wait by the request's own
-    deadline and cancels it when the client leaves; both must reach the callee.
+    ``cards``: by deployment of the catalog. ``shown``: the configuration without secrets.
+    Ingress bounds each wait by the request's own deadline and cancels it when the client leaves;
+    both must reach the callee.
     """
 
     @property
     def config(self) -> Config: ...
     @property
     def config_version(self) -> str: ...
+    @property
+    def shown(self) -> Mapping[str, Any]: ...
     @property
     def cards(self) -> Mapping[str, Card]: ...
 

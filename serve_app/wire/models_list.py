@@ -16,23 +16,24 @@ def models_body(config: Config, cards: Mapping[str, Card]) -> dict[str, Any]:
     decision models by card, deployment and alias. ``pricing`` is a chat model's as written, per
     million tokens. ``cards``: by deployment.
     """
-    decision = [
-        (name, card) for key, card in cards.items() for name in decision_names(config, key, card)
-    ]
+    decision: dict[str, Card] = {}
+    for key, card in cards.items():
+        for name in decision_names(config, key, card):
+            decision.setdefault(name, card)
     data = [
         *(_entry(name, "router") for point in config.entrypoints for name in point.model_names),
         *(
             _entry(model.name, "provider", pricing=model.pricing)
             for model in config.providers.models
         ),
-        *(_entry(name, "decision-model", card.release_date) for name, card in decision),
+        *(_entry(name, "decision-model", card.release_date) for name, card in decision.items()),
     ]
     return {
         "object": "list",
         "data": list({entry["id"]: entry for entry in reversed(data)}.values())[::-1],
         "models": [
             {"name": name, "description": card.description, "release_date": card.release_date}
-            for name, card in decision
+            for name, card in decision.items()
         ],
     }
 

@@ -38,7 +38,7 @@ recipes:
       pii: [{name: personal, labels: [EMAIL_ADDRESS, PERSON], input: {history: true}}]
       complexity: [{name: difficulty, deployment: second}]
       modality: [{name: wanted, input: {images: true}}]
-      fact_check: [{name: facts, predicate: {gte: 0.6, lt: 0.9}}]
+      fact_check: [{name: facts, predicate: {gte: 0.6, lt: 0.9}, deployment: far}]
       user_feedbacks: [{name: mood, labels: [wrong_answer]}]
       turn_relation: [{name: relation, input: {previous_turns: 2}}]
       systemone:
@@ -147,9 +147,16 @@ global:
         timeout_ms: 800
         max_queue_s: 5
       second: {provider: model_runtime, artifact: embedded}
+      far:
+        provider: systemone
+        endpoint: http://127.0.0.1:9004/v1/systemone
+        model: jev-1.0
+        api_key_env: FAR_KEY
+        aliases: [distant]
+        timeout_ms: 400
 """
 
-ENVIRON: Final = {"GENERAL_KEY": "g", "OPS_KEY": "o", "APP_KEY": "a"}
+ENVIRON: Final = {"GENERAL_KEY": "g", "OPS_KEY": "o", "APP_KEY": "a", "FAR_KEY": "f"}
 NAME: Final = "router.yaml"
 
 

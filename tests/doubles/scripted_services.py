@@ -22,6 +22,7 @@ from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from serve_app.asking.call import Call, Reply
 from serve_app.config.cards import cards_of
 from serve_app.config.schema.document import Config
+from serve_app.config.shown import shown_config
 from serve_app.deployments.remote_models import RemoteModels
 from serve_app.deployments.services import Readiness
 from serve_app.message import Message
@@ -71,8 +72,14 @@ class ScriptedServices:
     one's wait was cancelled.
     """
 
-    def __init__(self, config: Mapping[str, Any], cards: Mapping[str, Card] | None = None) -> None:
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        cards: Mapping[str, Card] | None = None,
+        shown: Mapping[str, Any] | None = None,
+    ) -> None:
         self.config = Config.model_validate(config)
+        self.shown = shown or shown_config(self.config)
         self.config_version = VERSION
         catalog = self.config.global_.model_catalog
         self.cards: Mapping[str, Card] = cards or cards_of(catalog, {"embedded": CARD})

@@ -261,7 +261,7 @@ def test_one_configuration_asks_many_faults() -> None:
     """For a router that runs: it loads, and has two recipes for each."""
     apis = {name: Api(f"http://127.0.0.1:9/{name}") for name in ("none", "529", "reset")}
     known = document(apis, "http://127.0.0.1:9/healthy", "http://127.0.0.1:9/v1")
-    loaded = load_text(json.dumps(known), "faults", cards={}, environ={})
+    loaded = load_text(json.dumps(known), "faults", cards={}, environ={"FAULTY_KEY": "k"})
     assert loaded.warnings == ()
     assert [recipe.name for recipe in loaded.config.recipes][:2] == ["none-standard", "none-batch"]
     assert loaded.config.global_.model_catalog.remote.keys() == {*apis, HEALTHY}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from pydantic import HttpUrl
 
 from serve_app.config.checks.names import unique
 from serve_app.config.checks.review import Review
-from serve_app.config.schema.catalog import LocalDeployment
+from serve_app.config.schema.catalog import SYSTEMONE_PATH, LocalDeployment, RemoteDeployment
 from serve_app.config.tree import Loc
 
 _CATALOG: Loc = ("global", "model_catalog")
@@ -34,13 +36,16 @@ def _check_providers(review: Review) -> None:
         )
     for m, model in enumerate(providers.models):
         for b, backend in enumerate(model.backends):
-            url, loc = backend.base_url, ("providers", "models", m, "backends", b, "base_url")
-            if url.username or url.password:
-                what = "holds a user or a password: name the key with api_key_env"
-                review.error(loc, what, shown=False)
-            elif url.query is not None or url.fragment is not None:
-                what = "ends in a query or a fragment: paths are appended to it"
-                review.error(loc, what, shown=False)
+            loc: Loc = ("providers", "models", m, "backends", b, "base_url")
+            _check_url(review, loc, backend.base_url, "paths are appended to it")
+
+
+def _check_url(review: Review, loc: Loc, url: HttpUrl, why: str) -> None:
+    if url.username or url.password:
+        what = "holds a user or a password: name the key with api_key_env"
+        review.error(loc, what, shown=False)
+    elif url.query is not None or url.fragment is not None:
+        review.error(loc, f"ends in a query or a fragment: {why}", shown=False)
 
 
 def _check_deployments(review: Review) -> None:
@@ -54,14 +59,32 @@ def _check_deployments(review: Review) -> None:
             name=system,
             allowed=declared.deployments,
         )
-    names = []
+    names: list[tuple[Loc, str]] = []
     for name, deployment in catalog.deployments.items():
         loc = (*_CATALOG, "deployments", name)
-        names += [(loc, name)]
-        names += [((*loc, "aliases", i), alias) for i, alias in enumerate(deployment.aliases or ())]
+        own = [(loc, name)]
+        own += [((*loc, "aliases", i), alias) for i, alias in enumerate(deployment.aliases or ())]
+        names += own
+        _check_not_a_models(review, name, own)
         if isinstance(deployment, LocalDeployment):
             _check_local(review, loc, deployment)
+        else:
+            _check_remote(review, loc, deployment)
     unique(review, "name of a decision model", names)
+
+
+def _check_not_a_models(review: Review, deployment: str, names: Iterable[tuple[Loc, str]]) -> None:
+    """Clients may call a local model by its card's name (S1-8): no other may have it."""
+    local = review.config.global_.model_catalog.local
+    resolved = {
+        n: review.cards[d.artifact].name for n, d in local.items() if d.artifact in review.cards
+    }
+    for loc, name in names:
+        for other, model in resolved.items():
+            if name == model and resolved.get(deployment) != model:
+                what = f"is also the name of {other}'s model: a client could not tell them apart"
+                review.error(loc, what, shown=False)
+                break
 
 
 def _check_local(review: Review, loc: Loc, deployment: LocalDeployment) -> None:
@@ -74,6 +97,13 @@ def _check_local(review: Review, loc: Loc, deployment: LocalDeployment) -> None:
         review.warn(
             (*loc, "placement", "num_gpus"), "keeps GPUs that a model on the CPU leaves idle"
         )
+
+
+def _check_remote(review: Review, loc: Loc, deployment: RemoteDeployment) -> None:
+    at, endpoint = (*loc, "endpoint"), deployment.endpoint
+    _check_url(review, at, endpoint, "it is the URL that takes the calls")
+    if (endpoint.path or "").rstrip("/") == "/v1":
+        review.warn(at, f"calls are sent to this very URL; an API takes them at {SYSTEMONE_PATH}")
 
 
 def _check_callers(review: Review) -> None:
@@ -96,5 +126,8 @@ def _variables(review: Review) -> Iterator[tuple[Loc, str]]:
         for b, backend in enumerate(model.backends):
             if backend.api_key_env is not None:
                 yield ("providers", "models", m, "backends", b, "api_key_env"), backend.api_key_env
+    for name, deployment in review.config.global_.model_catalog.remote.items():
+        if deployment.api_key_env is not None:
+            yield (*_CATALOG, "deployments", name, "api_key_env"), deployment.api_key_env
     for index, caller in enumerate(review.config.global_.router.callers or []):
         yield (*_ROUTER, "callers", index, "api_key_env"), caller.api_key_env

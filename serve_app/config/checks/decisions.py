@@ -68,19 +68,20 @@ def _check_plugins(review: Review, loc: Loc, decision: Decision) -> None:
 def _check_algorithm(review: Review, loc: Loc, decision: Decision) -> None:
     algorithm, at = decision.algorithm, (*loc, "algorithm")
     card = review.asked_card((*at, "deployment"), algorithm.deployment)
-    if algorithm.type != "random":
+    told = review.whole((*at, "type"))
+    if told and algorithm.type != "random":
         for index, ref in enumerate(decision.modelRefs):
             if "weight" in ref.model_fields_set:
                 review.warn(
                     (*loc, "modelRefs", index, "weight"),
                     f"only algorithm: {{type: random}} reads weights, not {algorithm.type}",
                 )
-    if algorithm.type != "systemone":
+    if told and algorithm.type != "systemone":
         for key in sorted({"deployment", "timeout_ms"} & algorithm.model_fields_set):
             review.warn((*at, key), f"only type: systemone asks a model, not {algorithm.type}")
-    else:
+    elif algorithm.type == "systemone":
         _check_selector(review, loc, decision, card)
-    if decision.fallback and len(decision.modelRefs) == 1:
+    if decision.fallback and len(decision.modelRefs) == 1 and review.whole((*loc, "modelRefs")):
         review.warn((*loc, "fallback"), "there is no second modelRef to fall back to")
 
 

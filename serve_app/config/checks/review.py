@@ -12,6 +12,7 @@ from serve_app.config.problem import Problem, Severity, nearest, shorten
 from serve_app.config.schema.catalog import LocalDeployment
 from serve_app.config.schema.document import Config
 from serve_app.config.tree import MERGED, Loc, Node, join
+from serve_app.config.variables import Environ
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class Review:
     config: Config
     declared: Declared
     cards: Mapping[str, Card]
-    environ: Mapping[str, str]
+    environ: Environ
     problems: list[Problem] = field(default_factory=list)
 
     def error(
@@ -55,10 +56,11 @@ class Review:
                 allowed=self.declared.deployments,
             )
         catalog = self.config.global_.model_catalog
-        found = catalog.deployments.get(deployment or catalog.system.decision_model.deployment)
+        asked = deployment or catalog.system.decision_model.deployment
+        found = catalog.deployments.get(asked)
         if isinstance(found, LocalDeployment) and found.artifact not in self.cards:
             return None
-        return None if found is None else card_of(found, self.cards)
+        return None if found is None else card_of(asked, found, self.cards)
 
     def node(self, loc: Loc) -> Node:
         """What stands at ``loc``, or the last thing on the way to it."""

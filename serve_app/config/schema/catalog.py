@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, HttpUrl, Tag
+from pydantic import AfterValidator, Discriminator, Field, HttpUrl, Tag
 
 from serve_app.config.schema.base import Name, Section, Variable
 
@@ -15,8 +15,8 @@ SYSTEM_ALIASES: Final = ("jev-latest", "jev-preview")
 """Of the system's decision model, where it has none of its own (S1-8)."""
 
 
-REMOTE_TIMEOUT_MS: Final = 1_000
-"""Of a call to a remote deployment without a bound of its own (BUD-3)."""
+TIMEOUT_MS: Final = 1_000
+"""Of a judge's call, and of a signal's to a remote deployment, that nothing else bounds (BUD-3)."""
 
 
 class Placement(Section):
@@ -49,13 +49,24 @@ class LocalDeployment(Section):
     max_queue_s: float = Field(default=10, gt=0, le=3600)
 
 
+SYSTEMONE_PATH: Final = "/v1/systemone"
+"""Where a System One API takes its calls."""
+
+
+def _with_path(endpoint: HttpUrl) -> HttpUrl:
+    if endpoint.path not in (None, "/") or endpoint.query is not None or endpoint.fragment:
+        return endpoint
+    return HttpUrl(str(endpoint).removesuffix("/") + SYSTEMONE_PATH)
+
+
 class RemoteDeployment(Section):
-    """A System One API elsewhere. ``endpoint``: the URL that takes its calls, ``/v1/systemone``
-    included. ``model``: its name there. ``timeout_ms`` bounds a call (BUD-3).
+    """A System One API elsewhere. ``endpoint``: the URL that takes its calls; one without a path
+    has been given ``SYSTEMONE_PATH``. ``model``: its name there. ``timeout_ms``: how long a call
+    waits (BUD-3).
     """
 
     provider: Literal["systemone"]
-    endpoint: HttpUrl = Field(strict=False)
+    endpoint: Annotated[HttpUrl, AfterValidator(_with_path)] = Field(strict=False)
     model: Annotated[str, Field(min_length=1, max_length=256)]
     api_key_env: Variable | None = None
     aliases: list[Name] | None = None
@@ -63,15 +74,16 @@ class RemoteDeployment(Section):
 
     @property
     def timeout_s(self) -> float:
-        """Of a call that nothing else bounds (BUD-3)."""
-        return (self.timeout_ms or REMOTE_TIMEOUT_MS) / 1000
+        """How long a rule without a bound of its own waits (BUD-3)."""
+        return (self.timeout_ms or TIMEOUT_MS) / 1000
 
 
 def _provider(value: Any) -> str:
-    provider = (
-        value.get("provider") if isinstance(value, dict) else getattr(value, "provider", None)
-    )
-    return "systemone" if provider == "systemone" else "model_runtime"
+    """A mapping without a provider is read as what its keys are of."""
+    if not isinstance(value, dict):
+        return str(getattr(value, "provider", "model_runtime"))
+    remote = value.get("provider", "systemone" if "endpoint" in value else None) == "systemone"
+    return "systemone" if remote else "model_runtime"
 
 
 Deployment: TypeAlias = Annotated[

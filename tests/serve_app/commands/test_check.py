@@ -54,6 +54,19 @@ def test_a_usable_configuration_is_summed_up_with_its_warnings(tmp_path: Path) -
     ]
 
 
+def test_rules_that_ask_a_remote_deployment_are_told_apart(tmp_path: Path) -> None:
+    """CFG-3"""
+    text = SMALL.replace(
+        "name: attack}]\n      keywords", "name: attack, deployment: far}]\n      keywords"
+    ) + (
+        "global: {model_catalog: {deployments: {primary: {provider: model_runtime, artifact: "
+        "embedded}, far: {provider: systemone, endpoint: http://far.example, model: m}}}}\n"
+    )
+    result, _ = check(tmp_path, text)
+    assert result.exit_code == 0
+    assert "    remote deployment far: 1 rule: jailbreak:attack" in result.output.splitlines()
+
+
 def test_errors_are_all_printed_and_the_exit_says_so(tmp_path: Path) -> None:
     """CFG-1"""
     text = SMALL.replace("name: attack}]}", "name: atack}]}").replace(
@@ -116,4 +129,4 @@ def test_rules_are_counted_for_the_deployment_they_ask() -> None:
     """COST-3"""
     config = loaded(ROUTER).config
     counts = {name: len(r) for name, r in rules_by_deployment(config, config.recipes[0]).items()}
-    assert counts == {"first": 14, "second": 1, None: 6}
+    assert counts == {"first": 13, "far": 1, "second": 1, None: 6}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from serve_app.config.schema.catalog import RemoteDeployment
 from tests.doubles.router_yaml import ROUTER, Mistake, changed, errors, mistake
 
 R = "recipes[0]"
@@ -191,10 +192,59 @@ MISTAKES = [
     ("status: 403", "status: 404", f"{R}.decisions[0].plugins[0].status", "known values", None),
     (
         "second: {provider: model_runtime, artifact: embedded}",
-        "second: {provider: systemone, endpoint: x, model: y}",
+        "second: {provider: systemon, endpoint: http://h, model: y}",
         f"{DEPLOYMENTS}.second.provider",
         "known values",
+        "systemone",
+    ),
+    (
+        "second: {provider: model_runtime, artifact: embedded}",
+        "second: {endpoint: http://h, model: y}",
+        f"{DEPLOYMENTS}.second",
+        "provider is missing",
         None,
+    ),
+    (
+        "{provider: model_runtime, artifact: embedded}",
+        "{provider: model_runtime, artifact: embedded, endpoint: http://h}",
+        f"{DEPLOYMENTS}.second.endpoint",
+        "unknown key here; it is one of provider: systemone",
+        None,
+    ),
+    (
+        "model: jev-1.0",
+        "placement: {}\n        model: jev-1.0",
+        f"{DEPLOYMENTS}.far.placement",
+        "unknown key here; it is one of provider: model_runtime",
+        None,
+    ),
+    (
+        "second: {provider: model_runtime, artifact: embedded}",
+        "second: {provider: systemone}",
+        f"{DEPLOYMENTS}.second",
+        "endpoint and model are missing",
+        None,
+    ),
+    (
+        "timeout_ms: 400",
+        "validated_input_tokens: 8192",
+        f"{DEPLOYMENTS}.far.validated_input_tokens",
+        "unknown key",
+        None,
+    ),
+    (
+        "http://127.0.0.1:9004/v1/systemone",
+        "ftp://127.0.0.1/",
+        f"{DEPLOYMENTS}.far.endpoint",
+        "http:// or https://",
+        None,
+    ),
+    (
+        "api_key_env: FAR_KEY",
+        "api_key: sk-1",
+        f"{DEPLOYMENTS}.far.api_key",
+        "a secret stays in an environment variable",
+        "api_key_env",
     ),
     ("  second: {", "  my model: {", f'{DEPLOYMENTS}["my model"]', "no blanks", None),
     (
@@ -228,6 +278,10 @@ def test_what_is_allowed_is_listed() -> None:
     assert errors(text)[0].allowed == ("AND", "OR", "NOT")
     text, _ = changed("defaults: {default", "x: {default")
     assert errors(text)[0].allowed == ("defaults", "models")
+    text, _ = changed("provider: systemone", "provider: remote")
+    assert errors(text)[0].allowed == ("model_runtime", "systemone")
+    text, _ = changed("timeout_ms: 400", "placement: {}")
+    assert errors(text)[0].allowed == tuple(RemoteDeployment.model_fields)
     text, _ = changed("status: 403", "status: 404")
     assert (errors(text)[0].allowed, errors(text)[0].value) == (("200", "403"), "404")
 
@@ -260,6 +314,27 @@ def test_a_misspelled_section_is_read_for_the_mistakes_in_it() -> None:
         ("recipes[0].signals.domain", "domains"),
         ("recipes[0].signals.domain[0].labels[0]", "math"),
     ]
+
+
+@pytest.mark.parametrize("name", ['"[key]"', "model_runtime", "systemone"])
+@pytest.mark.parametrize(
+    ("body", "path", "message"),
+    [
+        ("{}", "", "provider and artifact are missing"),
+        ("5", "", "must be a mapping"),
+        ("{provider: systemone, model: x}", "", "endpoint is missing"),
+        ("{provider: x}", ".provider", "known values"),
+    ],
+)
+def test_a_deployment_may_be_called_like_a_part_of_the_schema(
+    name: str, body: str, path: str, message: str
+) -> None:
+    """CFG-1"""
+    text, line = changed("      second: {", f"      {name}: {body}\n      second: {{")
+    (problem,) = errors(text)
+    part = '["[key]"]' if "[" in name else f".{name}"
+    assert (problem.path, problem.line) == (f"{DEPLOYMENTS}{part}{path}", line)
+    assert message in problem.message
 
 
 @pytest.mark.parametrize("text", ["[]", "text", "1", "- version: v1"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from random import Random
@@ -43,7 +43,10 @@ class Router:
 
 class Start(Protocol):
     def __call__(
-        self, config: dict[str, Any], env: dict[str, str] | None = None
+        self,
+        config: dict[str, Any],
+        env: dict[str, str] | None = None,
+        shown: Mapping[str, Any] | None = None,
     ) -> AbstractAsyncContextManager[Router]: ...
 
 
@@ -57,9 +60,11 @@ def echo() -> Iterator[str]:
 def start() -> Start:
     @asynccontextmanager
     async def started(
-        config: dict[str, Any], env: dict[str, str] | None = None
+        config: dict[str, Any],
+        env: dict[str, str] | None = None,
+        shown: Mapping[str, Any] | None = None,
     ) -> AsyncIterator[Router]:
-        services = ScriptedServices(config)
+        services = ScriptedServices(config, shown=shown)
         providers = ChatProviders(
             services.config.providers.models,
             env=env or {},

@@ -108,6 +108,27 @@ async def test_both_official_clients_read_a_list_with_prices(start: Start, echo:
     assert decision_models == ["scripted-1.0", "primary", "jev-latest", "jev-preview"]
 
 
+async def test_both_official_clients_read_a_list_with_remote_models(
+    start: Start, echo: str
+) -> None:
+    """S1-8: their release dates are not known, and what their APIs call them is no name here."""
+    config = document(model("general", echo))
+    far = {"provider": "systemone", "endpoint": "http://127.0.0.1:9", "model": "jev-latest"}
+    local = {"provider": "model_runtime", "artifact": "embedded"}
+    deployments = {"primary": local, "again": local, "far": far, "farther": far}
+    config["global"]["model_catalog"] = {"deployments": deployments}
+    async with start(config) as router:
+        openai = AsyncOpenAI(base_url=f"{router.url}/v1", api_key="-")
+        created = {m.id: m.created async for m in await openai.models.list()}
+        async with AsyncTypeSafeClient(api_key="-", base_url=router.url) as client:
+            models = {m.name: m for m in (await client.models.list()).models}
+    names = ["scripted-1.0", "primary", "jev-latest", "jev-preview", "again", "far", "farther"]
+    assert [name for name in created if name not in ("auto", "general")] == names
+    assert list(models) == names
+    assert (models["far"].release_date, created["far"]) == ("1970-01-01", 0)
+    assert models["farther"].description == "jev-latest, at a System One API elsewhere"
+
+
 @pytest.mark.parametrize("path", ["/nothing", "/v1", "/v1/decisions", "/v1/responses"])
 async def test_there_is_nothing_under_other_paths(router: Router, path: str) -> None:
     """API-11"""

@@ -66,7 +66,7 @@ async def test_a_remote_answers_as_if_it_were_here(chained: Chained) -> None:
     there = await chained.far.client.post("/v1/systemone", json=body(model="primary"))
     here = await chained.ask(body())
     assert here.status_code == 200
-    assert rounded(here.json()) == {**rounded(there.json()), "model": "primary"}
+    assert rounded(here.json()) == {**rounded(there.json()), "model": "far"}
 
 
 async def test_the_state_travels_as_it_was_given(chained: Chained) -> None:
