@@ -34,7 +34,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format
 
 bench: $(VENV)/installed-dev
-	@. configs/local.sh && exec python -m benchmarks.serving
+	@. configs/local.sh && python -m benchmarks.serving && exec python -m benchmarks.questions
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -22,15 +22,15 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from time import monotonic
 
 import orjson
 from pydantic import TypeAdapter
 
 from benchmarks.harness import names
 from benchmarks.harness.agreement import TOLERANCE, disagreement
-from benchmarks.harness.contest import Arena, foreign_share
+from benchmarks.harness.contest import Arena, wait_until_calm
 from benchmarks.harness.machine import describe
+from benchmarks.harness.process_group import unwind_when_terminated
 from benchmarks.harness.record import Contest, Record
 from benchmarks.harness.report import render
 from benchmarks.harness.statistics import Spread
@@ -41,8 +41,6 @@ from benchmarks.servers.profile import ROOT, read_profile
 
 POLICY = "policy"
 PARTS = (BARE, FASTAPI, LITSERVE, GRAPH, POLICY)
-CALM = 0.1
-"""Share of the machine that others may use when the measurement begins."""
 
 TITLES = {EngineName.EMBEDDED: names.EMBEDDED, EngineName.FIXED: names.FIXED}
 NOTES = {
@@ -87,6 +85,7 @@ def main() -> None:
     if chosen.render is not None:
         print(render(TypeAdapter(Record).validate_json(chosen.render.read_bytes())))
         return
+    unwind_when_terminated()
     os.chdir(ROOT)  # the profile names its files from there
     folder = Path(tempfile.mkdtemp(prefix="serving-"))
     record = measure(chosen, folder)
@@ -104,7 +103,7 @@ def measure(chosen: argparse.Namespace, folder: Path) -> Record:
     settings = {
         "cells": f"{chosen.rounds} rounds of {chosen.seconds:g} s",
         "number format": chosen.dtype or "as the shipped profile chooses",
-        "others at the start": f"{_calm(chosen.wait):.0%} of the machine",
+        "others at the start": f"{wait_until_calm(chosen.wait):.0%} of the machine",
     }
     policy = _policy(folder) if POLICY in parts else {}
     contests = []
@@ -170,14 +169,6 @@ def _policy(folder: Path) -> dict[str, Spread]:
         for name, p in orjson.loads(file.read_bytes()).items()
         if isinstance(p, dict)
     }
-
-
-def _calm(limit_s: float) -> float:
-    """Waits until others leave the machine alone; the share that they use then."""
-    end = monotonic() + limit_s
-    while (share := foreign_share(1.0, ())) > CALM and monotonic() < end:
-        print(f"others use {share:.0%} of the machine: waiting", file=sys.stderr)
-    return share
 
 
 if __name__ == "__main__":

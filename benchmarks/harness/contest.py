@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from time import monotonic, sleep
-from typing import Final
+from typing import Final, TypeVar
 
 from benchmarks.harness.bodies import Body
 from benchmarks.harness.load import Job
@@ -21,8 +22,13 @@ from benchmarks.harness.statistics import percentile
 from benchmarks.harness.worker import Worker
 from models.questions.types import JsonValue
 
+Player = TypeVar("Player")
+
 MOST: Final = 6_000
 """Requests one cell may send: more than any contestant answers in the longest cell."""
+
+CALM: Final = 0.1
+"""Share of the machine that others may use when a measurement begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,7 @@ class Arena:
             group.pause()
 
 
-def rotated(players: Sequence[Contestant], turn: int) -> list[Contestant]:
+def rotated(players: Sequence[Player], turn: int) -> list[Player]:
     """The order of a turn: each begins with another one, and every other turn runs backwards."""
     start = turn % len(players)
     order = [*players[start:], *players[:start]]
@@ -175,6 +181,31 @@ def foreign_share(seconds: float, own: Sequence[ProcessGroup]) -> float:
     sleep(seconds)
     used = Reading.of(p for p in processes() if p.identity in before.by_identity).since(before)
     return sum(used.values()) / seconds / (os.cpu_count() or 1)
+
+
+def wait_until_calm(limit_s: float) -> float:
+    """Waits until others leave the machine alone; the share that they use then."""
+    end = monotonic() + limit_s
+    while (share := foreign_share(1.0, ())) > CALM and monotonic() < end:
+        print(f"others use {share:.0%} of the machine: waiting", file=sys.stderr)
+    return share
+
+
+class ForeignCpu:
+    """What neither this process nor ``groups`` use of the machine, from now on."""
+
+    def __init__(self, groups: Sequence[ProcessGroup]) -> None:
+        self._groups = groups
+        self._before = [group.reading() for group in groups]
+        self._busy, self._own, self._started = machine_busy_s(), _own_s(), monotonic()
+
+    def share(self) -> float:
+        """Of all processors, since then."""
+        elapsed = monotonic() - self._started
+        foreign = machine_busy_s() - self._busy - (_own_s() - self._own)
+        for group, before in zip(self._groups, self._before, strict=True):
+            foreign -= sum(group.reading().since(before).values())
+        return max(0.0, foreign) / elapsed / (os.cpu_count() or 1)
 
 
 def _own_s() -> float:

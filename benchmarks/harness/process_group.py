@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -99,6 +100,11 @@ class ProcessGroup:
             if not left or monotonic() > end:
                 return left
             sleep(0.1)
+
+
+def unwind_when_terminated() -> None:
+    """Makes a termination of this process unwind it, so that it ends what it started."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
 def _interruptible() -> None:

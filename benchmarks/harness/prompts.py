@@ -19,15 +19,15 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_VERBS: Final = _words("explain compare describe defend translate review write prove list draft")
-_ADJECTIVES: Final = _words(
+VERBS: Final = _words("explain compare describe defend translate review write prove list draft")
+ADJECTIVES: Final = _words(
     "short early modern simple hard common recent local private general deep formal"
 )
-_NOUNS: Final = _words(
+NOUNS: Final = _words(
     "theory market contract engine protein river letter budget network poem theorem recipe "
     "policy patient battle planet database court novel machine school language garden union"
 )
-_LINKS: Final = _words("with for about from without under after against before between")
+LINKS: Final = _words("with for about from without under after against before between")
 
 
 class Prompts:
@@ -55,12 +55,12 @@ def _phrases(rng: Random) -> list[str]:
     phrases: dict[str, None] = {}
     while len(phrases) < _PHRASES:
         words = (
-            rng.choice(_VERBS),
+            rng.choice(VERBS),
             "the",
-            rng.choice(_ADJECTIVES),
-            rng.choice(_NOUNS),
-            rng.choice(_LINKS),
-            rng.choice(_NOUNS),
+            rng.choice(ADJECTIVES),
+            rng.choice(NOUNS),
+            rng.choice(LINKS),
+            rng.choice(NOUNS),
         )
         phrases[" ".join(words)] = None
     return list(phrases)

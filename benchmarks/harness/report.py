@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
+from benchmarks.harness.markdown import number, pairs, spread, table
 from benchmarks.harness.record import Cell, Contest, Record
 from benchmarks.harness.statistics import Spread
 from benchmarks.harness.verdicts import ROUNDS_FOR_AN_INTERVAL, Verdict, verdicts
@@ -14,7 +15,7 @@ from benchmarks.harness.verdicts import ROUNDS_FOR_AN_INTERVAL, Verdict, verdict
 def render(record: Record) -> str:
     """The whole record: machine, verdicts, then a table per engine and number of callers."""
     lines = [f"## {record.date}", "", "```", record.command, "```", ""]
-    lines += _pairs(record.machine) + _pairs(record.settings)
+    lines += pairs(record.machine) + pairs(record.settings)
     lines += ["", "### Bars", "", *_verdict_table(verdicts(record))]
     if record.policy_ms:
         lines += ["", "### Policy alone, 20 rules", "", *_policy_table(record.policy_ms)]
@@ -31,31 +32,21 @@ def render_verdicts(found: Sequence[Verdict]) -> str:
     return "\n".join(_verdict_table(found))
 
 
-def _pairs(values: Mapping[str, str]) -> list[str]:
-    return [f"- {name}: {text}" for name, text in values.items()]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The first column is text, the others are numbers."""
-    ruler = ["---", *["---:"] * (len(head) - 1)]
-    return [f"| {' | '.join(row)} |" for row in (head, ruler, *rows)]
-
-
 def _verdict_table(found: Sequence[Verdict]) -> list[str]:
     if not found:
         return ["No bar was measured."]
     rows = [
         (
             verdict.what,
-            _number(verdict.value),
-            f"{_number(verdict.low)} – {_number(verdict.high)}",
+            number(verdict.value),
+            f"{number(verdict.low)} – {number(verdict.high)}",
             f"{'≥' if verdict.floor else '≤'} {verdict.bar:g}",
             _word(verdict),
             str(verdict.rounds),
         )
         for verdict in found
     ]
-    return _table(("bar", "value", "interval", "wanted", "met", "rounds"), rows)
+    return table(("bar", "value", "interval", "wanted", "met", "rounds"), rows)
 
 
 def _word(verdict: Verdict) -> str:
@@ -65,8 +56,8 @@ def _word(verdict: Verdict) -> str:
 
 
 def _policy_table(policy_ms: Mapping[str, Spread]) -> list[str]:
-    rows = [(name, _spread(p50)) for name, p50 in policy_ms.items()]
-    return _table(("", "p50 ms"), rows)
+    rows = [(name, spread(p50)) for name, p50 in policy_ms.items()]
+    return table(("", "p50 ms"), rows)
 
 
 def _cell_table(contest: Contest, callers: int) -> list[str]:
@@ -78,7 +69,7 @@ def _cell_table(contest: Contest, callers: int) -> list[str]:
     for name in contest.contestants:
         if cells := contest.of(name, callers):
             rows.append((name, *_row(cells)))
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _row(cells: Sequence[Cell]) -> Iterator[str]:
@@ -89,8 +80,8 @@ def _row(cells: Sequence[Cell]) -> Iterator[str]:
         [cell.p99 for cell in cells],
         [sum(cell.cpu_ms.values()) for cell in cells],
     ):
-        yield _spread(Spread.of(figures))
-    yield _number(median(cell.idle_cpu_ms for cell in cells))
+        yield spread(Spread.of(figures))
+    yield number(median(cell.idle_cpu_ms for cell in cells))
     yield str(sum(cell.requests for cell in cells))
     yield str(sum(cell.failed for cell in cells))
     yield f"{max(cell.foreign for cell in cells):.0%}"
@@ -121,17 +112,3 @@ def _cpu_by_command(contest: Contest) -> list[str]:
 
 def _callers(callers: int) -> str:
     return "1 caller" if callers == 1 else f"{callers} callers"
-
-
-def _spread(spread: Spread) -> str:
-    if spread.low == spread.high:
-        return _number(spread.median)
-    return f"{_number(spread.median)} ({_number(spread.low)}–{_number(spread.high)})"
-
-
-def _number(value: float) -> str:
-    """Three significant digits, no exponent."""
-    if value != value or value in (float("inf"), float("-inf")):
-        return "–"
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
-    return f"{value:.{digits}f}"

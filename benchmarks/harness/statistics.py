@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 from statistics import fmean, median, stdev
 from typing import Final
 
@@ -51,15 +51,32 @@ class Ratio:
     rounds: int
 
 
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Of a figure over rounds, with its 95 % interval by Student's t.
+
+    With one round the interval is unknown: minus to plus infinity.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Mean:
+        mean = fmean(values)
+        if len(values) == 1:
+            return cls(mean, -inf, inf)
+        t = _T_95[min(len(values) - 1, len(_T_95)) - 1]
+        half = t * stdev(values) / sqrt(len(values))
+        return cls(mean, mean - half, mean + half)
+
+
 def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Ratio:
     """The ratio of two variants measured in the same rounds.
 
     Student's t over the logarithms of the rounds' ratios: what slows a whole round down
     cancels, and a ratio and its inverse are treated alike.
     """
-    logs = [log(a / b) for a, b in zip(numerators, denominators, strict=True)]
-    mean = fmean(logs)
-    if len(logs) == 1:
-        return Ratio(exp(mean), 0.0, float("inf"), 1)
-    half = _T_95[min(len(logs) - 1, len(_T_95)) - 1] * stdev(logs) / sqrt(len(logs))
-    return Ratio(exp(mean), exp(mean - half), exp(mean + half), len(logs))
+    logs = Mean.of([log(a / b) for a, b in zip(numerators, denominators, strict=True)])
+    return Ratio(exp(logs.mean), exp(logs.low), exp(logs.high), len(numerators))

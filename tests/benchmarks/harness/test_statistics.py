@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.harness.statistics import Spread, paired_ratio, percentile
+from benchmarks.harness.statistics import Mean, Spread, paired_ratio, percentile
 
 POSITIVE = st.floats(0.01, 1e6)
 PAIRS = st.lists(st.tuples(POSITIVE, POSITIVE), min_size=2, max_size=12)
@@ -57,3 +57,11 @@ def test_swapping_the_two_inverts_the_ratio(pairs: list[tuple[float, float]]) ->
 def test_one_round_has_no_interval() -> None:
     ratio = paired_ratio([3], [2])
     assert (ratio.mean, ratio.low, ratio.high) == (pytest.approx(1.5), 0, inf)
+
+
+def test_the_interval_of_a_mean_is_students_t_and_may_hold_zero() -> None:
+    values = [-1.0, 2.0, 0.5]
+    half = 4.303 * stdev(values) / sqrt(3)  # 97.5 % of t with 2 degrees of freedom
+    found = Mean.of(values)
+    assert (found.mean, found.low, found.high) == pytest.approx((0.5, 0.5 - half, 0.5 + half))
+    assert Mean.of([4.0]) == Mean(4.0, -inf, inf)
