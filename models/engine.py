@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from models.cards.schema import Card
-from models.questions.types import Answer, Question
+from models.questions.types import Answer, AnswerError, ErrorAnswer, Question
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,29 @@ class PreparedRow(Protocol):
     def bucket(self) -> int: ...
 
 
+class RejectedInput(Exception):  # noqa: N818 - says what is wrong
+    """A state that the model does not read: none of its questions has an answer (MRG-3).
+
+    ``message`` holds none of the state.
+    """
+
+    def __init__(
+        self,
+        reason: Literal[AnswerError.INVALID_INPUT, AnswerError.MAX_LENGTH_EXCEEDED],
+        message: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.answer = ErrorAnswer(reason, message)
+
+
 class Engine(Protocol):
     """A loaded decision model.
 
-    ``prepare`` runs on the CPU, is cheap and thread-safe; ``forward`` is called by one thread
-    at a time with rows of one bucket and returns, per row, an answer per question in order. A
-    question or a state the model cannot read is an ``ErrorAnswer`` in its place; an exception
-    means that the forward failed and says nothing about the rows.
+    ``prepare`` runs on the CPU, is cheap and thread-safe; it raises ``RejectedInput`` for a state
+    that the model reads for no question, which then costs no forward. ``forward`` is called by one
+    thread at a time with rows of one bucket and returns, per row, an answer per question in order;
+    a question that has none is an ``ErrorAnswer`` in its place. Any other exception means that the
+    call failed and says nothing about the rows.
     """
 
     @property
@@ -95,20 +111,40 @@ def describe(engine: Engine) -> ModelDescription:
     )
 
 
+@dataclass(frozen=True)
+class Answered:
+    """A row's ``answers``, one per question; ``tokens`` of its state, 0 where it was rejected."""
+
+    answers: tuple[Answer, ...]
+    tokens: int
+
+
 def answer(engine: Engine, rows: Sequence[Row]) -> list[tuple[Answer, ...]]:
     """Answers ``rows`` in order, a forward per bucket, in the calling thread."""
-    return answer_prepared(engine, [engine.prepare(row) for row in rows])
+    prepared = [prepare(engine, row) for row in rows]
+    return [answered.answers for answered in answer_prepared(engine, prepared)]
 
 
-def answer_prepared(engine: Engine, rows: Sequence[PreparedRow]) -> list[tuple[Answer, ...]]:
-    """The same for rows that are prepared."""
-    by_bucket: dict[int, list[int]] = defaultdict(list)
+def prepare(engine: Engine, row: Row) -> PreparedRow | Answered:
+    """The prepared row, or its answers where the engine rejects it."""
+    try:
+        return engine.prepare(row)
+    except RejectedInput as rejected:
+        return Answered((rejected.answer,) * len(row.questions), 0)
+
+
+def answer_prepared(engine: Engine, rows: Sequence[PreparedRow | Answered]) -> list[Answered]:
+    """The same for what ``prepare`` returned."""
+    by_bucket: dict[int, list[tuple[int, PreparedRow]]] = defaultdict(list)
+    answered: list[Answered] = []
     for index, row in enumerate(rows):
-        by_bucket[row.bucket].append(index)
-    answers: list[tuple[Answer, ...]] = [()] * len(rows)
-    for indices in by_bucket.values():
-        for index, row_answers in zip(
-            indices, engine.forward([rows[i] for i in indices]), strict=True
-        ):
-            answers[index] = row_answers
-    return answers
+        if isinstance(row, Answered):
+            answered.append(row)
+        else:
+            answered.append(Answered((), row.tokens))
+            by_bucket[row.bucket].append((index, row))
+    for members in by_bucket.values():
+        forward = engine.forward([row for _, row in members])
+        for (index, row), answers in zip(members, forward, strict=True):
+            answered[index] = Answered(answers, row.tokens)
+    return answered

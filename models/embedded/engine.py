@@ -21,7 +21,7 @@ from models.embedded.files import verified_files
 from models.embedded.scoring import Scorer, Vectors, texts_of
 from models.embedded.texts import QUESTIONS, TEXTS, Lru
 from models.embedded.tokenizer import END, PAD, START, ChunkTokenizer, Tokens
-from models.engine import PreparedRow, Row, Runtime
+from models.engine import PreparedRow, RejectedInput, Row, Runtime
 from models.questions.types import Answer, AnswerError, ErrorAnswer, Question
 
 UNKNOWN_SHARE: Final = 0.2
@@ -65,7 +65,11 @@ class EmbeddedEngine:
         self._background = np.stack(list(self._encoded(texts).values()))
 
     def prepare(self, row: Row) -> EmbeddedRow:
-        state = self._tokenizer.tokens(row.state, self.card.max_input_tokens)
+        most = self.card.max_input_tokens
+        state = self._tokenizer.tokens(row.state, most)
+        if not state.complete:
+            message = f"the state is longer than {most} tokens"
+            raise RejectedInput(AnswerError.MAX_LENGTH_EXCEEDED, message)
         texts = {
             question: self._tokens_of(question)
             for question in row.questions
@@ -86,7 +90,7 @@ class EmbeddedEngine:
             raise ValueError("a forward takes rows that this engine prepared, of one bucket")
         scorers = self._scorers_of(mine)
         chunks = [chunk for row in mine for chunk in row.state.chunks]
-        vectors = self._encode(chunks, mine[0].bucket) if chunks else self._background[:0]
+        vectors = self._encode(chunks, mine[0].bucket)
         answers = []
         start = 0
         for row in mine:
@@ -98,10 +102,6 @@ class EmbeddedEngine:
     def _answers(
         self, row: EmbeddedRow, chunks: Vectors, scorers: Mapping[Question, Scorer | ErrorAnswer]
     ) -> tuple[Answer, ...]:
-        if not row.state.complete:
-            message = f"the state is longer than {self.card.max_input_tokens} tokens"
-            error = ErrorAnswer(AnswerError.MAX_LENGTH_EXCEEDED, message)
-            return (error,) * len(row.row.questions)
         unread = row.state.unknown_share > UNKNOWN_SHARE
         answers: list[Answer] = []
         for question in row.row.questions:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from models.questions.limits import OPTION_LIMITS
-from models.questions.presets import PRESETS, preset_question
+from models.questions.presets import PRESETS, guard_of, preset_question
 from models.questions.render import render
 from models.questions.types import JsonValue, Option, Question, QuestionType
 
@@ -64,7 +65,8 @@ def parse_question(raw: JsonValue, *, client: bool) -> Question:
 
     ``client``: unknown fields are ignored and a choice of one option passes (it is answered with
     1.0); in the configuration both are errors. Beside a ``preset``, what ``raw`` gives itself
-    stands and the preset fills in the rest, descriptions of options it knows included.
+    stands and the preset fills in the rest, descriptions of options it knows included. A guard
+    written out without its name is that guard, name and all (SRV-17).
     """
     if not isinstance(raw, dict):
         raise QuestionError((), "a question is an object")
@@ -107,9 +109,11 @@ def _parse(raw: dict[Any, Any], client: bool) -> Question:
     if kind is QuestionType.NOUL and not instructions and not options:
         raise QuestionError((), "a noul needs instructions or a described outcome")
     _bound(kind, len(options), client)
-    return Question(
+    question = Question(
         kind, instructions, options, None if base is None else base.preset, _threshold(raw)
     )
+    guard = None if question.guards else guard_of(question)
+    return question if guard is None else replace(question, preset=guard)
 
 
 def _preset(raw: dict[Any, Any]) -> Question | None:
@@ -142,6 +146,7 @@ def _refuse_unknown(raw: dict[Any, Any], kind: QuestionType) -> None:
 
 
 def _criteria(raw: dict[Any, Any], kind: QuestionType) -> tuple[Option, ...]:
+    """In the given order; a noul's outcomes, whose order says nothing, ``true`` first."""
     field = _LIST_FIELD[kind]
     if raw.get(field) is None:
         field = "criteria"
@@ -154,7 +159,8 @@ def _criteria(raw: dict[Any, Any], kind: QuestionType) -> tuple[Option, ...]:
         return _levels(value, field)
     options = _options(value, field, kind)
     if kind is QuestionType.NOUL:
-        return tuple(o for o in options if o.text is not None)
+        described = [option for option in options if option.text is not None]
+        return tuple(sorted(described, key=lambda option: option.key, reverse=True))
     return options
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ruamel.yaml import YAML
 
 from models.questions.render import render
-from models.questions.types import Option, Question, QuestionType
+from models.questions.types import GUARDS, Option, Question, QuestionType
 
 
 def preset_question(name: str, type: QuestionType | None = None) -> Question:
@@ -20,6 +20,16 @@ def preset_question(name: str, type: QuestionType | None = None) -> Question:
     """
     types = PRESETS[name]
     return next(iter(types.values())) if type is None else types[type]
+
+
+def guard_of(question: Question) -> str | None:
+    """The name of the guard whose type, instructions and options, in any order, ``question`` has:
+    whoever writes a guard out asks that guard (SRV-17). JSON objects have no order.
+    """
+    guard = _GUARDS.get((question.type, question.instructions))
+    if guard is None or frozenset(guard.options) != frozenset(question.options):
+        return None
+    return guard.preset
 
 
 def _question(name: str, raw: Mapping[str, Any]) -> Question:
@@ -43,3 +53,9 @@ _LOADED: Final = _load()
 PRESETS_VERSION: Final[int] = _LOADED[0]
 PRESETS: Final[Mapping[str, Mapping[QuestionType, Question]]] = _LOADED[1]
 """Preset -> type -> question, the preset's own type first."""
+
+_GUARDS: Final[Mapping[tuple[QuestionType, str], Question]] = {
+    (question.type, question.instructions): question
+    for name in GUARDS
+    for question in PRESETS[name].values()
+}

@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
-from models.engine import Engine, PreparedRow
-from models.questions.types import Answer
+from models.engine import Engine, PreparedRow, RejectedInput
+from models.questions.types import Answer, AnswerError, ErrorAnswer
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from models.scheduling.model_thread import ModelThread
+from models.scheduling.presence import Place, Readers
 from models.scheduling.scheduler import Scheduler
 from models.scheduling.settings import Settings
 from models.scheduling.stats import ReplicaStats
@@ -69,6 +70,8 @@ class Runner:
         self._model_thread = ModelThread("model")
         self._text_thread = ModelThread("tokenizer")
         self._pending: dict[Ticket, Pending] = {}
+        self._places: dict[Ticket, Place] = {}
+        self._readers = Readers()
         self._unread: deque[Item] = deque()
         self._reading = False
         self._advancing = False
@@ -76,7 +79,7 @@ class Runner:
         self._timer_at = 0.0
 
     def arrival(self, call: ModelCall) -> Arrival:
-        return Arrival(call, self._clock())
+        return Arrival(ModelCall(call.rows, call.left_s, place=call.place), self._clock())
 
     def submit(self, arrivals: Sequence[Arrival]) -> list[Pending | Refusal]:
         """Takes calls in. A forward starts in the loop's next turn, with all that came in this."""
@@ -96,6 +99,7 @@ class Runner:
         if arrival.ticket is not None:
             self._scheduler.cancel(arrival.ticket)
             self._pending.pop(arrival.ticket, None)
+            self._places.pop(arrival.ticket, None)
 
     def stuck(self) -> str | None:
         """Why no progress is to be expected of the threads, or ``None``."""
@@ -132,6 +136,8 @@ class Runner:
         arrival.ticket = ticket
         pending: Pending = asyncio.get_running_loop().create_future()
         self._pending[ticket] = pending
+        if arrival.call.place is not None:
+            self._places[ticket] = arrival.call.place
         unread, ticket.unread = ticket.unread, []
         characters = sum([item.characters for item in unread])
         if characters <= SHORT_CHARACTERS and len(unread) <= SHORT_ROWS:
@@ -144,15 +150,25 @@ class Runner:
     def _advance(self) -> None:
         """Starts what can start, answers who can be answered, sets the next alarm."""
         self._advancing = False
+        if self._scheduler.running is None:
+            self._drop_who_left()
         forward = self._scheduler.next_forward(self._clock())
         if forward is not None:
             job = partial(self._compute, forward)
             self._model_thread.run(job, partial(self._computed, forward))
         for ticket in self._scheduler.answered():
             pending = self._pending.pop(ticket, None)
+            self._places.pop(ticket, None)
             if pending is not None and not pending.done() and ticket.reply is not None:
                 pending.set_result(ticket.reply)
         self._set_alarm()
+
+    def _drop_who_left(self) -> None:
+        """Before a forward, for the message that cancels a call may come long after (BUD-4)."""
+        left = [ticket for ticket, place in self._places.items() if self._readers.left(place)]
+        for ticket in left:
+            self._scheduler.cancel(ticket)
+            del self._places[ticket]
 
     def _compute(self, forward: Forward) -> Computed:
         """In the model thread."""
@@ -192,11 +208,14 @@ class Runner:
         read: list[Read] = []
         for item in items:
             started = self._clock()
+            row: PreparedRow | ErrorAnswer
             try:
                 row = self._engine.prepare(item.row)
+            except RejectedInput as rejected:
+                row = rejected.answer
             except Exception as error:
                 _log_failure("tokenising", error)
-                row = None
+                row = UNREAD
             read.append((item, row, self._clock() - started))
         return read
 
@@ -208,8 +227,8 @@ class Runner:
 
     def _read(self, read: list[Read]) -> None:
         for item, row, seconds in read:
-            if row is None:
-                self._scheduler.unreadable(item, self._clock())
+            if isinstance(row, ErrorAnswer):
+                self._scheduler.unreadable(item, row, self._clock())
             else:
                 self._scheduler.prepared(item, row, seconds)
 
@@ -233,8 +252,10 @@ class Runner:
 Computed: TypeAlias = tuple[list[tuple[Answer, ...]] | None, float, float]
 """Answers or ``None`` after a failure, start, end."""
 
-Read: TypeAlias = tuple[Item, PreparedRow | None, float]
-"""An item, its tokens or ``None`` after a failure, the seconds that took."""
+Read: TypeAlias = tuple[Item, PreparedRow | ErrorAnswer, float]
+"""An item, its tokens or why there are none, the seconds that took."""
+
+UNREAD: Final = ErrorAnswer(AnswerError.UNAVAILABLE, "the text could not be tokenised")
 
 
 def _log_failure(what: str, error: Exception) -> None:

@@ -117,11 +117,12 @@ class Scheduler:
         item.tokenize_s = tokenize_s
         self._line.push(item, row.bucket)
 
-    def unreadable(self, item: Item, now: float) -> None:
-        """Tokenising failed: the item's questions have no answer."""
+    def unreadable(self, item: Item, error: ErrorAnswer, now: float) -> None:
+        """The engine rejected the item's state, or tokenising failed: ``error`` is the answer to
+        each of its questions, for all who wait for them."""
         if item.phase is Phase.UNREAD:
             self._admission.backlog.add(-1, -item.cost)
-            self._deliver(item, None, now, now)
+            self._deliver(item, (error,) * len(item.flights), now, now)
 
     def next_forward(self, now: float) -> Forward | None:
         """What to compute next; ``None`` while a forward runs or nothing can run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from models.engine import Engine, answer_prepared
+from models.engine import Engine, answer_prepared, prepare
 from serve_app.asking.call import Ask, Call, Reply, Timings
 from serve_app.asking.rows import answers, rows
 from serve_app.asking.stage import Clock
@@ -19,13 +19,13 @@ def local_ask(engines: Mapping[str, Engine], clock: Clock) -> Ask:
     async def ask(call: Call) -> Reply:
         engine = engines[call.deployment]
         start = clock()
-        prepared = [engine.prepare(row) for row in rows(call)]
+        prepared = [prepare(engine, row) for row in rows(call)]
         ready = clock()
-        by_row = answer_prepared(engine, prepared)
+        answered = answer_prepared(engine, prepared)
         end = clock()
         return Reply(
-            answers=answers(call, by_row),
-            input_tokens=sum(row.tokens for row in prepared),
+            answers=answers(call, [row.answers for row in answered]),
+            input_tokens=sum(row.tokens for row in answered),
             elapsed_ms=(end - start) * 1000,
             timings=Timings(0.0, (ready - start) * 1000, (end - ready) * 1000),
         )

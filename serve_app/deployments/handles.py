@@ -55,10 +55,12 @@ async def heard_of(deployments: Iterable[DeploymentHandle[Any]]) -> None:
 async def result(response: Any) -> Any:
     """Waits for a ``DeploymentResponse``, and cancels its call when the wait is cancelled (SRV-9).
 
-    By itself a cancelled wait cancels a call over gRPC and not one by reference.
+    By itself a cancelled wait cancels a call over gRPC and not one by reference. Serve works for
+    half a millisecond on a cancellation: it comes in the loop's next turn, so that whoever leaves
+    in this one has left.
     """
     try:
         return await response
     except asyncio.CancelledError:
-        response.cancel()
+        asyncio.get_running_loop().call_soon(response.cancel)
         raise

@@ -31,6 +31,9 @@ from serve_app.wire.body import ClientLeftError
 CLIENT_LEFT: Final = 499
 """Counted as the status of a request whose client did not wait for its answer."""
 
+WATCH_AFTER_S: Final = 0.005
+"""Most answers without a provider are there by then."""
+
 
 def create_app(gateway: Gateway) -> ASGIApp:
     """The application. It takes no part in lifespan: who made ``gateway`` closes its providers."""
@@ -133,10 +136,7 @@ class Entrance:
         status = CLIENT_LEFT
         try:
             answer = self._gateway.serve(self._api, _headers(scope), body)
-            if self._api is Api.CHAT:
-                status = await _while_connected(_answered(answer, send), body)
-            else:
-                status = await _answered(answer, send)
+            status = await _while_connected(_answered(answer, send), body)
         except ClientLeftError:
             pass
         finally:
@@ -168,18 +168,53 @@ class Body:
 
 
 async def _while_connected(work: Awaitable[int], body: Body) -> int:
-    """The result of ``work``, which is cancelled if the client leaves first (API-3, BUD-4)."""
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(body.left())
+    """The result of ``work``, which is cancelled if the client leaves first (API-3, BUD-4).
+
+    Serve's servers cancel it by themselves, unless a header of the client's forbids them to
+    watch; others tell ``receive`` alone.
+    """
+    watch = _Watch(body)
     try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        raise ClientLeftError
+        return await work
+    except asyncio.CancelledError:
+        if watch.ended_it():
+            raise ClientLeftError from None
+        raise
     finally:
-        gone.cancel()
-        task.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
+        watch.stop()
+
+
+class _Watch:
+    """Cancels the running task if the client leaves. It costs a task, so it begins when the
+    answer is not there within ``WATCH_AFTER_S``.
+    """
+
+    def __init__(self, body: Body) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._body = body
+        self._left = False
+        self._watching: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(WATCH_AFTER_S, self._begin)
+
+    def ended_it(self) -> bool:
+        """Whether it alone cancelled the task; asked once, where that shows."""
+        return self._left and self._task.uncancel() <= self._cancelling
+
+    def stop(self) -> None:
+        self._timer.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
+
+    def _begin(self) -> None:
+        self._watching = asyncio.ensure_future(self._watch())
+
+    async def _watch(self) -> None:
+        await self._body.left()
+        self._left = True
+        self._task.cancel()
 
 
 async def _answered(coming: Awaitable[WireAnswer | WireStream], send: Send) -> int:

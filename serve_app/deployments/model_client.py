@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import random
 import time
+from functools import cache
 from typing import Final, cast
 
 from ray.exceptions import RayActorError
@@ -18,7 +20,9 @@ from ray.serve.handle import DeploymentHandle
 
 from models.questions.types import AnswerError, ErrorAnswer
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
+from models.scheduling.presence import Board
 from serve_app.deployments.handles import result, running
+from serve_app.deployments.turnstile import Turnstile
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +80,26 @@ async def _once(
     answer: DeploymentHandle[object], call: ModelCall, left_s: float | None
 ) -> ModelReply | Refusal:
     """Raises ``TimeoutError`` after ``left_s``, having cancelled the call."""
+    # Made before it waits for its turn: what it tells the replica is less by the wait.
     remaining_s = None if left_s is None else left_s - min(LAST_WORD_S, left_s / 10)
-    response = answer.remote(ModelCall(call.rows, remaining_s))
+    board = _board()
+    place = None if board is None else board.place()
+    sent = ModelCall(call.rows, remaining_s, place=place)
     async with asyncio.timeout(left_s):
-        return cast(ModelReply | Refusal, await result(response))
+        await _turnstile.enter()
+        response = answer.remote(sent)
+        try:
+            return cast(ModelReply | Refusal, await result(response))
+        except asyncio.CancelledError:
+            if board is not None and place is not None:
+                board.leave(place)
+            raise
+
+
+_turnstile: Final = Turnstile()
+
+
+@cache
+def _board() -> Board | None:
+    """This process's, where the system has such memory."""
+    return Board() if hasattr(os, "memfd_create") else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from serve_app.deployments.decision_model import DecisionModel
+from tests.doubles.engines import Entered, RecordingEngine
 
 
 class KillableModel(DecisionModel):
@@ -12,3 +13,10 @@ class KillableModel(DecisionModel):
 
     async def pid(self) -> int:
         return os.getpid()
+
+
+class RecordedModel(KillableModel):
+    """Tells what its ``RecordingEngine`` computed, the forward that runs included."""
+
+    async def entered(self) -> list[Entered]:
+        return list(RecordingEngine.entered)

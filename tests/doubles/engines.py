@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
 from models.cards.schema import Card
-from models.engine import Row
-from models.questions.types import Answer, NoulAnswer, Question, QuestionType
+from models.engine import RejectedInput, Row
+from models.questions.types import Answer, AnswerError, NoulAnswer, Question, QuestionType
 
 CARD = Card(
     name="fixed",
@@ -77,6 +79,43 @@ class FixedTimeEngine:
         return [answers(row.row) for row in rows]
 
 
+class RejectingEngine(FixedTimeEngine):
+    """Answers at once, and reads no state that begins with ``REJECTED``."""
+
+    REJECTED: ClassVar = "[picture]"
+    MESSAGE: ClassVar = "the model reads no pictures"
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+
+    def prepare(self, row: Row) -> CountedRow:
+        if row.state.startswith(self.REJECTED):
+            raise RejectedInput(AnswerError.INVALID_INPUT, self.MESSAGE)
+        return super().prepare(row)
+
+
+@dataclass(frozen=True)
+class Entered:
+    """A forward as it began: the machine's monotonic clock, which every process reads alike."""
+
+    at: float
+    states: tuple[str, ...]
+
+
+class RecordingEngine(FixedTimeEngine):
+    """Keeps which states entered which forward, and when. ``entered`` is of the whole process."""
+
+    entered: ClassVar[list[Entered]] = []
+
+    def __init__(self, seconds: float = 0.05, max_rows: int = 16, revision: str = "1") -> None:
+        super().__init__(seconds, max_rows)
+        self.card = CARD.model_copy(update={"revision": revision})
+
+    def forward(self, rows: Sequence[CountedRow]) -> list[tuple[Answer, ...]]:
+        self.entered.append(Entered(time.monotonic(), tuple(row.row.state for row in rows)))
+        return super().forward(rows)
+
+
 @dataclass
 class GatedEngine:
     """Each forward waits until the test lets it go on. ``read``: the states it computed."""
@@ -97,3 +136,29 @@ class GatedEngine:
             raise TimeoutError("the test never opened the gate")
         self.during(rows)
         return [answers(row.row) for row in rows]
+
+
+class FolderEngine:
+    """Steered from another process: while ``folder/shut`` is there a forward goes on. The states
+    that were tokenised and those that entered a forward are lines of ``read`` and ``entered``.
+    """
+
+    card = CARD
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def prepare(self, row: Row) -> CountedRow:
+        self._write("read", row)
+        return CountedRow(row)
+
+    def forward(self, rows: Sequence[CountedRow]) -> list[tuple[Answer, ...]]:
+        for row in rows:
+            self._write("entered", row.row)
+        while (self._folder / "shut").exists():
+            time.sleep(0.01)
+        return [answers(row.row) for row in rows]
+
+    def _write(self, name: str, row: Row) -> None:
+        with (self._folder / name).open("a") as file:
+            file.write(row.state + "\n")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -45,29 +47,37 @@ def router(
 @pytest.fixture(scope="module")
 def ray_serve(monkeypatch_module: pytest.MonkeyPatch) -> Iterator[None]:
     """Ray and Serve without HTTP, replicas talking gRPC (SRV-3)."""
-    monkeypatch_module.setenv("RAY_AUTH_MODE", "disabled")
-    monkeypatch_module.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch_module.setenv("RAY_SERVE_USE_GRPC_BY_DEFAULT", "1")
     monkeypatch_module.setenv("RAY_SERVE_REPLICA_GRPC_MAX_MESSAGE_LENGTH", str(MESSAGE_BYTES))
-    import ray
-    from ray import serve
-
-    folder = tempfile.mkdtemp(prefix="ray-")
-    ray.init(
-        num_cpus=4,
-        include_dashboard=False,
-        object_store_memory=100 * 1024 * 1024,
-        log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}},
-        _temp_dir=folder,
-    )
-    serve.start(proxy_location="Disabled")
-    try:
+    with started_ray(proxy_location="Disabled"):
         yield
-    finally:
-        serve.shutdown()
-        ray.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def started_ray(**serving: Any) -> Iterator[None]:
+    """Ray and Serve in this process, as this environment says; ``serving``: of ``serve.start``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "disabled")
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        import ray
+        from ray import serve
+
+        folder = tempfile.mkdtemp(prefix="ray-")
+        ray.init(
+            num_cpus=4,
+            include_dashboard=False,
+            object_store_memory=100 * 1024 * 1024,
+            log_to_driver=False,
+            runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}},
+            _temp_dir=folder,
+        )
+        serve.start(**serving)
+        try:
+            yield
+        finally:
+            serve.shutdown()
+            ray.shutdown()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from jevcompat.validate import validate_success
 
 from models.ask import ask
 from models.questions.standard import RequestError
+from tests.doubles.engines import RejectingEngine
 
 STRUCTURED = {
     "type": "choice",
@@ -63,3 +64,29 @@ def test_a_call_without_a_valid_question_is_refused(engine):
     """S1-12"""
     with pytest.raises(RequestError):
         ask(engine, {"state": "Hello", "questions": {"b": {"type": "box"}}})
+
+
+def test_an_entry_that_the_model_rejects_fails_only_its_own_questions():
+    """MRG-3"""
+    good = {"state": "Hello", "questions": {"q": NOUL}}
+    bad = {
+        "state": RejectingEngine.REJECTED,
+        "questions": {"q": NOUL, "r": NOUL, "s": {"type": "box"}},
+    }
+    result = ask(RejectingEngine(), {"states": {"1": good, "2": bad, "3": good}})
+    assert [result["states"][n]["answers"]["q"]["type"] for n in "123"] == ["noul", "error", "noul"]
+    answers = result["states"]["2"]["answers"]
+    assert [answers[id]["error"] for id in "qrs"] == ["invalid_input"] * 2 + ["invalid_question"]
+    assert answers["q"]["message"] == RejectingEngine.MESSAGE
+    assert result["states"]["2"]["usage"]["input_tokens"] == 0
+    alone = ask(RejectingEngine(), bad)
+    assert alone["answers"]["r"] == answers["r"]
+
+
+def test_a_state_that_is_too_long_fails_only_its_own_questions(engine):
+    """S1-12, MRG-3"""
+    good = {"state": "Hello", "questions": {"q": NOUL}}
+    long = {"state": "word " * 9217, "questions": {"q": NOUL}}
+    result = ask(engine, {"states": {"1": long, "2": good}})
+    assert result["states"]["1"]["answers"]["q"]["error"] == "max_length_exceeded"
+    assert result["states"]["2"]["answers"]["q"]["type"] == "noul"

@@ -105,7 +105,7 @@ def test_a_preset_is_asked_once_and_what_is_not_asked_is_left_out() -> None:
 )
 def test_a_written_out_question_reads_as_itself(question: Question) -> None:
     written = parse_question(question_json(question), client=True)
-    assert written == replace(question, preset=None)
+    assert written == (question if question.guards else replace(question, preset=None))
 
 
 def test_the_shipped_recipe_asks_four_questions_about_a_prompt() -> None:

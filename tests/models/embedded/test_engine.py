@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from models.embedded.texts import Lru
-from models.engine import ModelDescription, Row, answer, describe
+from models.engine import ModelDescription, RejectedInput, Row, answer, describe
 from models.golden import probabilities
 from models.questions.presets import preset_question
 from models.questions.types import (
@@ -102,15 +102,14 @@ def test_plain_cases_are_told_apart(engine):
 def test_a_state_above_the_limit_is_never_cut(engine):
     """SRV-17, S1-12"""
     questions = (preset_question("jailbreak"), question(QuestionType.CHOICE, 1))
-    row = engine.prepare(Row("word " * 9217, questions))
-    ((first, second),) = engine.forward([row])
-    assert first == second
-    assert isinstance(first, ErrorAnswer)
-    assert first.error is AnswerError.MAX_LENGTH_EXCEEDED
-    assert (row.bucket, row.cost) == (32, 1)
-    short = engine.prepare(Row("word", questions))
-    refused, answered = engine.forward([row, short])
-    assert refused == (first, second)
+    long = Row("word " * 9217, questions)
+    with pytest.raises(RejectedInput) as rejected:
+        engine.prepare(long)
+    error = rejected.value.answer
+    assert error == ErrorAnswer(AnswerError.MAX_LENGTH_EXCEEDED, error.message)
+    assert "9216" in error.message
+    refused, answered = answer(engine, [long, Row("word", questions)])
+    assert refused == (error, error)
     assert not any(isinstance(a, ErrorAnswer) for a in answered)
 
 

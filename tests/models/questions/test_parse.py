@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from models.questions.limits import OPTION_LIMITS
 from models.questions.parse import QuestionError, client_question, parse_question
-from models.questions.presets import preset_question
-from models.questions.types import Option, Question, QuestionType
+from models.questions.presets import PRESETS, preset_question
+from models.questions.types import GUARDS, Option, Question, QuestionType
 from tests.doubles.json_values import JSON, QUESTIONS
 
 
@@ -210,6 +210,56 @@ def test_a_preset_describes_the_labels_that_are_asked():
     )
     known = {o.key: o for o in preset_question("harm", QuestionType.SET).options}
     assert question.options == (known["weapons"], known["hate"])
+
+
+def written_out(guard: Question) -> dict[str, Any]:
+    """The guard as a client writes it that knows no presets."""
+    criteria = {option.key: option.text for option in guard.options}
+    return {"type": guard.type, "instructions": guard.instructions, "criteria": criteria}
+
+
+@pytest.mark.parametrize("client", [True, False])
+@pytest.mark.parametrize(
+    "guard", [form for name in sorted(GUARDS) for form in PRESETS[name].values()]
+)
+def test_a_guard_written_out_is_that_guard(guard: Question, client: bool) -> None:
+    """SRV-17, CACHE-3: one computation, and no answer about a text that was not read"""
+    raw = written_out(guard)
+    asked = parse_question(raw, client=client)
+    assert (asked, asked.digest(), asked.preset) == (guard, guard.digest(), guard.preset)
+    assert asked.guards
+    turned = parse_question(
+        {**raw, "criteria": dict(reversed(raw["criteria"].items()))}, client=client
+    )
+    assert turned.guards, "objects of JSON have no order"
+    threshold = parse_question({**raw, "threshold": 0.9}, client=client)
+    assert (threshold.guards, threshold.threshold) == (True, 0.9)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"instructions": "Does the text try anything?"},
+        {"criteria": {"true": "Anything at all."}},
+        {"criteria": None},
+    ],
+)
+def test_a_question_that_is_no_guards_text_is_none(change: dict[str, Any]) -> None:
+    """SRV-17"""
+    raw = written_out(preset_question("jailbreak")) | change
+    assert not parse_question(raw, client=True).guards
+
+
+def test_the_text_of_a_preset_that_guards_nothing_stays_the_clients_own() -> None:
+    """SRV-17"""
+    assert parse_question(written_out(preset_question("domain")), client=True).preset is None
+
+
+def test_the_outcomes_of_a_noul_have_no_order() -> None:
+    """S1-1, SRV-10"""
+    yes, no = {"true": "yes"}, {"false": "no"}
+    one, other = ({"type": "noul", "criteria": a | b} for a, b in ((yes, no), (no, yes)))
+    assert parse_question(one, client=True) == parse_question(other, client=True)
 
 
 def test_the_options_of_tool_rank_are_the_askers():

@@ -121,16 +121,30 @@ def test_a_call_is_admitted_whole_or_refused_whole(sizes: list[int], max_calls: 
 
 
 @pytest.mark.parametrize("order", ["before", "after"])
-def test_a_row_whose_text_cannot_be_tokenised_fails_alone(bench: Any, order: str) -> None:
-    ticket = bench.submit("bad", "good")
+def test_a_row_that_cannot_be_read_fails_alone_and_says_why(bench: Any, order: str) -> None:
+    """MRG-3"""
+    error = ErrorAnswer(AnswerError.INVALID_INPUT, "a picture of four gigapixels")
+    ticket = bench.submit("bad", "good", questions=("a", "b"))
     bad, good = ticket.unread
     if order == "before":
-        bench.scheduler.unreadable(bad, bench.now)
+        bench.scheduler.unreadable(bad, error, bench.now)
     bench.scheduler.prepared(good, CountedRow(good.row), 0.0)
     if order == "after":
-        bench.scheduler.unreadable(bad, bench.now)
+        bench.scheduler.unreadable(bad, error, bench.now)
     bench.drain()
-    (failed,), (answer,) = ticket.reply.answers
-    assert isinstance(failed, ErrorAnswer)
-    assert failed.error is AnswerError.UNAVAILABLE
-    assert not isinstance(answer, ErrorAnswer)
+    failed, answers = ticket.reply.answers
+    assert failed == (error, error)
+    assert ticket.reply.tokens[0] == 0
+    assert not any(isinstance(answer, ErrorAnswer) for answer in answers)
+    assert bench.forwards == [["good"]]
+
+
+def test_a_rejected_row_answers_all_who_share_it_and_is_read_again_by_the_next(bench: Any) -> None:
+    """MRG-3, CACHE-3"""
+    error = ErrorAnswer(AnswerError.MAX_LENGTH_EXCEEDED)
+    first = bench.submit("long")
+    second = bench.submit("long")
+    bench.scheduler.unreadable(first.unread[0], error, bench.now)
+    assert first.reply.answers == second.reply.answers == ((error,),)
+    assert len(bench.submit("long").unread) == 1
+    assert bench.scheduler.counts.forwards == 0

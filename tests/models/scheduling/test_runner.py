@@ -25,9 +25,17 @@ from models.questions.types import (
     QuestionType,
 )
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
-from models.scheduling.runner import SHORT_CHARACTERS, SHORT_ROWS, Arrival, Runner
+from models.scheduling.presence import Board
+from models.scheduling.runner import SHORT_CHARACTERS, SHORT_ROWS, UNREAD, Arrival, Runner
 from models.scheduling.settings import Settings
-from tests.doubles.engines import CARD, CountedRow, FixedTimeEngine, GatedEngine, answers
+from tests.doubles.engines import (
+    CARD,
+    CountedRow,
+    FixedTimeEngine,
+    GatedEngine,
+    RejectingEngine,
+    answers,
+)
 
 QUESTION = Question(QuestionType.NOUL, "Is it?")
 
@@ -135,6 +143,23 @@ async def test_a_cancelled_callers_row_is_never_read() -> None:
     assert engine.read == [["first"]]
 
 
+async def test_who_left_is_seen_before_the_message_that_says_so() -> None:
+    """BUD-4, SRV-9: nobody cancels the second here"""
+    engine, board = GatedEngine(), Board()
+    place = board.place()
+    async with running(engine) as runner:
+        first = asyncio.create_task(ask(runner, call("first")))
+        await started(engine)
+        rows = call("second").rows
+        runner.submit([runner.arrival(ModelCall(rows, place=place))])
+        board.leave(place)
+        engine.gate.release(2)
+        await first
+        await ask(runner, call("first"))
+        assert runner.stats().counts.cancelled == 1
+    assert engine.read == [["first"]]
+
+
 async def test_cancelling_a_call_that_was_not_collected_does_nothing() -> None:
     async with running(GatedEngine()) as runner:
         runner.cancel(Arrival(call("never"), 0.0))
@@ -204,8 +229,26 @@ async def test_a_text_that_cannot_be_tokenised_fails_its_row_alone() -> None:
 
     async with running(Engine(0.0)) as runner:
         reply = await ask(runner, call("bad", "good"))
-    assert isinstance(reply.answers[0][0], ErrorAnswer)
+    assert reply.answers[0] == (UNREAD,)
+    assert UNREAD.error is AnswerError.UNAVAILABLE
     assert isinstance(reply.answers[1][0], NoulAnswer)
+
+
+@pytest.mark.parametrize("padding", ["", "long " * SHORT_CHARACTERS], ids=["loop", "thread"])
+async def test_an_input_that_the_engine_rejects_fails_alone_with_its_reason(
+    padding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """MRG-3: it is the input's fault, so nothing is logged"""
+    engine = RejectingEngine()
+    async with running(engine) as runner:
+        bad = f"{RejectingEngine.REJECTED}{padding}"
+        reply = await ask(runner, call(bad, "good"))
+        again = await ask(runner, call(bad))
+        assert runner.stats().counts.rows == 1
+    error = ErrorAnswer(AnswerError.INVALID_INPUT, RejectingEngine.MESSAGE)
+    assert reply.answers[0] == again.answers[0] == (error,)
+    assert isinstance(reply.answers[1][0], NoulAnswer)
+    assert caplog.text == ""
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from models.engine import Row
 from models.questions.types import AnswerError, ErrorAnswer, NoulAnswer, Question, QuestionType
 from models.scheduling.messages import ModelCall, Refusal
+from models.scheduling.runner import UNREAD
 from models.scheduling.scheduler import Scheduler
 from models.scheduling.settings import Budget, Settings
 from models.scheduling.work import Forward, Item, Phase, Ticket
@@ -91,7 +92,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     def tokenize(self, data: st.DataObject, fails: int) -> None:
         item = self.unread.pop(data.draw(st.integers(0, len(self.unread) - 1)))
         if fails == 0:
-            self.scheduler.unreadable(item, self.now)
+            self.scheduler.unreadable(item, UNREAD, self.now)
         else:
             self.scheduler.prepared(item, CountedRow(item.row), 0.001)
         self.collect()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -99,6 +100,41 @@ def test_errors_are_never_cached(bench: Any) -> None:
     bench.drain()
     assert bench.forwards == [["state"]] * 3
     assert isinstance(ticket.reply.answers[0][0], NoulAnswer)
+
+
+def test_an_answer_that_nobody_waited_for_to_the_end_is_not_kept(bench: Any) -> None:
+    """CACHE-3: who expires or is cancelled before the forward leaves nothing behind"""
+    bench.ask("late", remaining_s=1.0)
+    bench.scheduler.cancel(bench.ask("left"))
+    bench.now = 2.0
+    bench.drain()
+    for state in ("late", "left"):
+        assert bench.ask(state).reply is None
+    bench.drain()
+    assert sorted(state for forward in bench.forwards for state in forward) == ["late", "left"]
+
+
+def test_a_hundred_equal_questions_cost_one_forward_of_one_row(make_bench: Any) -> None:
+    """SRV-10, CACHE-1"""
+    bench = make_bench(Settings(cached_answers=0))
+    tickets = [bench.ask("state") for _ in range(100)]
+    bench.drain()
+    assert bench.forwards == [["state"]]
+    assert all(ticket.reply is not None for ticket in tickets)
+
+
+@given(st.sampled_from(["type", "instructions", "options", "guards"]))
+def test_whatever_changes_a_question_changes_its_key(changed: str) -> None:
+    """CACHE-1: so a preset of another text is another question"""
+    preset = preset_question("jailbreak")
+    first, *rest = preset.options
+    other = {
+        "type": replace(preset, type=QuestionType.CHOICE),
+        "instructions": replace(preset, instructions=preset.instructions + " "),
+        "options": replace(preset, options=(replace(first, text="Something else."), *rest)),
+        "guards": replace(preset, preset=None),
+    }[changed]
+    assert ContentKeys("1").question(other) != ContentKeys("1").question(preset)
 
 
 def test_a_computation_goes_on_while_anyone_waits_for_it(bench: Any) -> None:

@@ -65,7 +65,8 @@ async def exchange(gateway: PlayedGateway, *messages: dict[str, Any], **sending:
         if error := sending.get("fails"):
             raise error
 
-    entrance = Entrance(gateway, Api.CHAT)  # type: ignore[arg-type]
+    api = sending.get("api", Api.CHAT)
+    entrance = Entrance(gateway, api)  # type: ignore[arg-type]
     await entrance({"type": "http", "headers": [(b"a", b"b")]}, receive, send)
     return sent
 
@@ -92,6 +93,24 @@ async def test_a_client_that_leaves_before_its_answer_is_sent_none(messages: Any
     before = left()
     assert await exchange(PlayedGateway(None), *messages) == []
     assert left() == before + 1
+
+
+@pytest.mark.parametrize("api", Api)
+async def test_a_client_that_leaves_is_noticed_at_every_entrance(api: Api) -> None:
+    """BUD-4: while the answer is being made, and the server's own task goes on"""
+    assert await exchange(PlayedGateway(None), part(b"{}"), LEFT, api=api) == []
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+
+
+async def test_a_server_that_cancels_a_request_sees_it_cancelled() -> None:
+    """BUD-4: Serve does so itself"""
+    task = asyncio.create_task(exchange(PlayedGateway(None), part(b"{}")))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 async def test_a_stream_is_closed_when_its_client_cannot_be_written_to() -> None:
