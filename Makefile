@@ -1,4 +1,5 @@
 # make serve    the router on 127.0.0.1:8000
+# make deploy   an edited configs/router.yaml to the router that runs
 # make test     lint, types, layers and tests
 # Both make .venv and install what they need first; a second run installs nothing.
 
@@ -16,9 +17,9 @@ serve: $(VENV)/installed
 	@echo 'The router comes up on http://127.0.0.1:8000; /ready says when. Ctrl-C ends it.'
 	@. configs/local.sh && exec serve run configs/serve.yaml
 
-# Sends an edited configs/serve.yaml to the router that runs.
 deploy: $(VENV)/installed
-	@. configs/local.sh && exec serve deploy configs/serve.yaml
+	@$(BIN)/python -m serve_app serve-config configs/serve.yaml -o build/serve.yaml
+	@. configs/local.sh && exec serve deploy build/serve.yaml
 
 test: lint
 	$(BIN)/pytest

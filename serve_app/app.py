@@ -5,7 +5,6 @@
 import logging
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,16 +14,10 @@ from ray.serve import Application
 
 from models.cards.shipped import shipped_cards
 from models.engine import Engine
-from serve_app.config.cards import cards_of
 from serve_app.config.loading import load
-from serve_app.deployments.decision_model import (
-    DecisionModel,
-    deployment_options,
-    replica_settings,
-)
-from serve_app.deployments.engines import load_engine
 from serve_app.deployments.ingress import Ingress
-from serve_app.deployments.policy import Policy
+from serve_app.deployments.placed_model import PlacedModel, deployment_options
+from serve_app.deployments.policy import Policy, serve_name
 from serve_app.deployments.signal_planner import SignalPlanner
 
 logger = logging.getLogger("serve_app")
@@ -35,6 +28,7 @@ LIGHT: Final[dict[str, Any]] = {
     "max_ongoing_requests": 2048,
     "max_queued_requests": 512,
     "graceful_shutdown_wait_loop_s": 0.2,
+    "max_surge_percent": 100,
     "ray_actor_options": {"num_cpus": 0.1},
 }
 """Of deployments without a model: they hold waiting requests, the models' replicas bound them."""
@@ -46,6 +40,9 @@ class RouterArgs(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     config: Path
+    models: list[str] | None = None
+    """The names of the local models in ``config``: `serve deploy` compares arguments and no file's
+    content, so this one makes Serve build anew when the graph gains or loses a model."""
 
 
 def build(args: RouterArgs) -> Application:
@@ -54,8 +51,7 @@ def build(args: RouterArgs) -> Application:
     loaded = load(args.config, cards=cards, environ=os.environ)
     for warning in loaded.warnings:
         logger.warning("%s", warning)
-    by_deployment = cards_of(loaded.config.global_.model_catalog, cards)
-    return build_graph(Policy(loaded.version, loaded.config, by_deployment, loaded.shown))
+    return build_graph(Policy.of_loaded(loaded, cards))
 
 
 def build_graph(policy: Policy, loaders: Mapping[str, EngineLoader] | None = None) -> Application:
@@ -74,9 +70,7 @@ def build_graph(policy: Policy, loaders: Mapping[str, EngineLoader] | None = Non
 
 
 def _decision_model(name: str, policy: Policy, loader: EngineLoader | None) -> Application:
-    spec = policy.config.global_.model_catalog.local[name]
-    loader = loader or partial(load_engine, policy.cards[name], spec.placement)
-    settings = replica_settings(spec, os.environ)
-    deployment = serve.deployment(name=f"DecisionModel-{name}", **deployment_options(spec))
-    replica: Application = deployment(DecisionModel).bind(loader, settings, name=name)
+    options = deployment_options(policy.config.global_.model_catalog.local[name])
+    deployment = serve.deployment(name=serve_name(name), **options)
+    replica: Application = deployment(PlacedModel).bind(name, loader)
     return replica

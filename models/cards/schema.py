@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from models.questions.types import QuestionType
 
@@ -39,3 +39,8 @@ class Card(BaseModel):
     languages: tuple[str, ...] = ()
     licence: str
     sha256: Mapping[str, str] = Field(default_factory=dict)
+
+    @field_serializer("question_types", "modalities", when_used="json")
+    def _in_order(self, names: Iterable[str]) -> list[str]:
+        """The order of a set differs from process to process, where a card's JSON is compared."""
+        return sorted(map(str, names))

@@ -30,8 +30,8 @@ class ServeAsk:
 
     async def __call__(self, call: Call) -> Reply:
         began = time.monotonic()
-        model = self._models[call.deployment]
-        if not running(model):
+        model = self._models.get(call.deployment)
+        if model is None or not running(model):
             return failed(call, ErrorAnswer(AnswerError.NOT_READY), attempts=0)
         reply = await ask_model(model, ModelCall(rows(call), call.timeout_s))
         elapsed_ms = (time.monotonic() - began) * 1e3

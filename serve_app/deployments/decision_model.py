@@ -7,35 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from ray import serve
 
 from models.engine import Engine, ModelDescription, describe
 from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from models.scheduling.runner import Arrival, Pending, Runner
-from models.scheduling.settings import DEFAULT_CACHED_ANSWERS, Budget, Settings
+from models.scheduling.settings import Settings
 from models.scheduling.stats import ReplicaStats
-from serve_app.config.schema.catalog import LocalDeployment
 from serve_app.deployments.process import prepare_replica
 from serve_app.telemetry.metrics import ModelTotals
 
-MAX_ONGOING_REQUESTS: Final = 1024
-"""Above the replica's own bound, so that the replica refuses and not Serve's router (SRV-8)."""
-
-MAX_QUEUED_REQUESTS: Final = 256
-"""Per calling process: what may wait for a replica to be chosen, or to start."""
-
-GPU_BUDGET: Final = Budget(tokens=32_768, rows=1024)
-"""A GPU computes many short rows in the time of a few."""
-
 PUBLISH_EVERY_S: Final = 1.0
-
-RESULT_CACHE_VARIABLE: Final = "VLLM_SRUN_RESULT_CACHE"
-"""CACHE-1."""
 
 
 class DecisionModel:
@@ -104,39 +91,3 @@ class DecisionModel:
             self._totals.publish(
                 asdict(stats.counts), open_calls=stats.open_calls, queued_s=stats.queued_s
             )
-
-
-def replica_settings(deployment: LocalDeployment, environ: Mapping[str, str]) -> Settings:
-    """Raises ``ValueError`` where ``VLLM_SRUN_RESULT_CACHE`` is no whole number from 0."""
-    return Settings(
-        budget=GPU_BUDGET if deployment.placement.num_gpus else Budget(),
-        max_queue_s=deployment.max_queue_s,
-        cached_answers=_cached_answers(environ.get(RESULT_CACHE_VARIABLE)),
-    )
-
-
-def _cached_answers(text: str | None) -> int:
-    if text is None:
-        return DEFAULT_CACHED_ANSWERS
-    if not text.isdecimal():
-        raise ValueError(f"{RESULT_CACHE_VARIABLE} must be a whole number from 0")
-    return int(text)
-
-
-def deployment_options(deployment: LocalDeployment) -> dict[str, Any]:
-    """Keyword arguments of ``serve.deployment`` for a model of the catalog.
-
-    ``OMP_NUM_THREADS`` is set because Ray sets it to 1 for a fraction of a CPU (SRV-4).
-    """
-    placement = deployment.placement
-    actor: dict[str, Any] = {"num_cpus": placement.num_cpus, "num_gpus": placement.num_gpus}
-    if placement.threads is not None:
-        variables = {"OMP_NUM_THREADS": str(placement.threads)}
-        actor["runtime_env"] = {"env_vars": variables}
-    return {
-        "num_replicas": deployment.autoscaling.min_replicas,
-        "max_ongoing_requests": MAX_ONGOING_REQUESTS,
-        "max_queued_requests": MAX_QUEUED_REQUESTS,
-        "graceful_shutdown_wait_loop_s": 0.2,
-        "ray_actor_options": actor,
-    }

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from random import Random
 
 from starlette.types import Receive, Scope, Send
@@ -15,6 +13,7 @@ from models.questions.types import JsonValue
 from serve_app.deployments.exchange import Api
 from serve_app.deployments.gateway import Gateway
 from serve_app.deployments.http import create_app
+from serve_app.deployments.open_requests import OpenRequests
 from serve_app.deployments.services import Services
 from serve_app.errors import Code, RouterError
 from serve_app.providers.chat import ChatProviders
@@ -36,20 +35,19 @@ class Endpoints:
         )
         self._gateway = Gateway(services, providers, env=os.environ)
         self._http = create_app(self._gateway)
-        self._open = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._open = OpenRequests()
 
     async def aclose(self) -> None:
-        """Ends the providers' connections once the requests that began here have ended; no new
-        one may come.
+        """Ends the connections to providers and remote models once the requests that began here
+        have ended; no new one may come.
         """
-        await self._idle.wait()
+        await self._open.ended()
         await self._gateway.providers.aclose()
+        await self._gateway.services.aclose()
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The HTTP application, with no lifespan of its own."""
-        with self._one_more():
+        with self._open.one_more():
             await self._http(scope, receive, send)
 
     async def ask(self, body: JsonValue) -> WireAnswer:
@@ -65,7 +63,7 @@ class Endpoints:
         return await self._serve(Api.CHAT, body)
 
     async def _serve(self, api: Api, body: JsonValue) -> WireAnswer:
-        with self._one_more():
+        with self._open.one_more():
             answer = await self._gateway.serve(api, {}, _encoded(body), trusted=True)
             if isinstance(answer, WireAnswer):
                 return answer
@@ -74,17 +72,6 @@ class Endpoints:
             finally:
                 await answer.aclose()
             return WireAnswer(answer.status, whole, answer.headers)
-
-    @contextmanager
-    def _one_more(self) -> Iterator[None]:
-        self._open += 1
-        self._idle.clear()
-        try:
-            yield
-        finally:
-            self._open -= 1
-            if not self._open:
-                self._idle.set()
 
 
 async def _encoded(body: JsonValue) -> AsyncIterator[bytes]:

@@ -6,6 +6,8 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from time import monotonic
 from typing import Any, Final, cast
 
 from ray.exceptions import RayActorError
@@ -22,9 +24,9 @@ from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from serve_app.asking.call import Call, Reply
 from serve_app.config.schema.document import Config
 from serve_app.config.shown import shown_config
-from serve_app.deployments.handles import method, result, running
+from serve_app.deployments.handles import UPDATE_S, heard_of, method, result, running
 from serve_app.deployments.model_client import ask_model
-from serve_app.deployments.policy import Policy
+from serve_app.deployments.policy import Policy, serve_name
 from serve_app.deployments.remote_models import RemoteModels
 from serve_app.deployments.services import Readiness
 from serve_app.deployments.signal_planner import NotPlanned, PlanCall
@@ -35,6 +37,10 @@ from serve_app.recipe import compile_recipe
 
 DESCRIPTION_S: Final = 0.5
 """How long a look at the readiness waits for a model to describe itself."""
+
+TEACH_AFTER_S: Final = (0.0, 0.1, 0.3, 0.6, 1.0, 1.0)
+"""Before each time that a planner is sent the policy which it said it lacks. The first is enough,
+except where the graph itself gains a model: its planners are replaced within a few seconds."""
 
 
 class Graph:
@@ -72,34 +78,44 @@ class Graph:
     def cards(self) -> Mapping[str, Card]:
         return self._policy.cards
 
+    async def connected(self) -> None:
+        """Returns when all behind is known to run, a few seconds later if something does not."""
+        await heard_of([self._plan, *self._models.values()])
+
     async def plan(
         self, message: Message, recipe: str, remaining_s: float | None, *, explain: bool
     ) -> Outcome:
         narrowed = self._reads[recipe].narrow(message)
         call = PlanCall(narrowed, recipe, self.config_version, remaining_s, explain)
-        for last in (False, True):
+        began = monotonic()
+        outcome = await self._planned(call)
+        for pause_s in TEACH_AFTER_S:
+            if not isinstance(outcome, NotPlanned):
+                return outcome
+            await asyncio.sleep(pause_s)
+            left_s = None if remaining_s is None else remaining_s - (monotonic() - began)
+            taught = replace(call, remaining_s=left_s, user_config=self._policy.user_config())
+            outcome = await self._planned(taught)
+        if isinstance(outcome, NotPlanned):
+            raise _changing()
+        return outcome
+
+    async def _planned(self, call: PlanCall) -> Outcome | NotPlanned:
+        """Once more where a planner died with the request: deciding has no side effect."""
+        for _ in range(2):
             try:
-                outcome = await self._planned(call)
+                return cast(Outcome | NotPlanned, await result(self._plan.remote(call)))
             except BackPressureError:
                 raise RouterError(
                     Code.OVERLOADED, "the router has no room", retry_after_s=1.0
                 ) from None
             except (RayActorError, ReplicaUnavailableError, DeploymentUnavailableError):
-                # A planner died with the request: deciding has no side effect, so once more.
-                if last:
-                    break
                 continue
-            if isinstance(outcome, NotPlanned):
-                break
-            return outcome
-        raise RouterError(Code.NOT_READY, "the router is starting or changing; ask again")
-
-    async def _planned(self, call: PlanCall) -> Outcome | NotPlanned:
-        return cast(Outcome | NotPlanned, await result(self._plan.remote(call)))
+        raise _changing()
 
     async def answer_systemone(self, deployment: str, call: ModelCall) -> ModelReply | Refusal:
-        model = self._models[deployment]
-        if not running(model):
+        model = self._models.get(deployment)
+        if model is None or not running(model):
             return Refusal(AnswerError.NOT_READY)
         return await ask_model(model, call)
 
@@ -111,9 +127,10 @@ class Graph:
         await self._remote.aclose()
 
     async def readiness(self) -> Mapping[str, Readiness]:
+        await heard_of([self._plan, *self._models.values()], UPDATE_S)
         models = await asyncio.gather(*map(self._model_ready, self._models))
         return {"SignalPlanner": _ready(self._plan)} | {
-            f"DecisionModel-{name}": ready for name, ready in zip(self._models, models, strict=True)
+            serve_name(name): ready for name, ready in zip(self._models, models, strict=True)
         }
 
     async def _model_ready(self, name: str) -> Readiness:
@@ -130,3 +147,7 @@ def _ready(handle: DeploymentHandle[Any]) -> Readiness:
     if running(handle):
         return Readiness(True)
     return Readiness(False, "no replica is running")
+
+
+def _changing() -> RouterError:
+    return RouterError(Code.NOT_READY, "the router is starting or changing; ask again")

@@ -12,6 +12,11 @@ FIRST_LIST_S: Final = 3.0
 """How long a new process waits to hear of its callees: many times what the controller takes, and
 little beside the load of a model that does not run yet."""
 
+UPDATE_S: Final = 0.5
+"""How long a deployment may look as if none of it ran. A replica that takes a new policy is off
+Serve's list of those that run until the controller's next turn, 0.1 s later or a few of them; it
+goes on answering what reaches it."""
+
 
 def method(deployment: DeploymentHandle[Any], name: str) -> DeploymentHandle[Any]:
     """The handle of a deployment's method, made once in the loop that uses it: it follows the
@@ -39,13 +44,15 @@ def running(deployment: DeploymentHandle[Any]) -> bool:
         return bool(deployment.running_replicas_populated())
 
 
-async def heard_of(deployments: Iterable[DeploymentHandle[Any]]) -> None:
-    """Returns when each has a running replica, at most ``FIRST_LIST_S`` later: to a process that
-    has just started, a model that runs looks like one that does not.
+async def heard_of(
+    deployments: Iterable[DeploymentHandle[Any]], limit_s: float = FIRST_LIST_S
+) -> None:
+    """Returns when each has a running replica, at most ``limit_s`` later: to a process that has
+    just started, a model that runs looks like one that does not.
     """
     deployments = list(deployments)
     try:
-        async with asyncio.timeout(FIRST_LIST_S):
+        async with asyncio.timeout(limit_s):
             while not all(map(running, deployments)):  # noqa: ASYNC110 - Serve tells nobody
                 await asyncio.sleep(0.02)
     except TimeoutError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,7 @@ from serve_app.deployments.endpoints import Endpoints
 from serve_app.deployments.graph import Graph
 from serve_app.deployments.policy import Policy
 from serve_app.deployments.process import UNTUNED, prepare_replica
+from serve_app.deployments.versions import Closing, keeping_what_runs
 from serve_app.wire.answer import WireAnswer
 
 logger = logging.getLogger(__name__)
@@ -33,15 +33,20 @@ class Ingress:
         self._planner = planner
         self._models = models
         self._endpoints: Endpoints | None = None
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing = Closing()
 
     async def reconfigure(self, user_config: Mapping[str, Any]) -> None:
+        """Serve lists no replica that has yet to return from here: what takes long comes first, in
+        a new one alone."""
         replaced = self._endpoints
-        self._endpoints = Endpoints(Graph(Policy.of(user_config), self._planner, self._models))
-        if replaced is not None:
-            closing = asyncio.create_task(replaced.aclose())
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+        with keeping_what_runs(replaced is not None):
+            graph = Graph(Policy.of(user_config), self._planner, self._models)
+            endpoints = Endpoints(graph)
+            if replaced is None:
+                await graph.connected()
+            else:
+                self._closing.begin(replaced)
+            self._endpoints = endpoints
 
     def __serve_build_asgi_app__(self) -> Any:
         async def application(scope: Scope, receive: Receive, send: Send) -> None:

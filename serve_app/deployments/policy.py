@@ -1,20 +1,19 @@
 """What a configuration is to the deployments: a version, the typed document, its models' cards.
 
 It travels as ``user_config``, so a change of policy reaches the replicas without a restart
-(CFG-10); each keeps the last two, since they do not change in the same instant.
+(CFG-10).
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any
 
 from models.cards.schema import Card
+from serve_app.config.cards import cards_of
+from serve_app.config.loading import Loaded
 from serve_app.config.schema.document import Config
-
-KEPT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,12 @@ class Policy:
         }
 
     @classmethod
+    def of_loaded(cls, loaded: Loaded, shipped: Mapping[str, Card]) -> Policy:
+        """``shipped``: cards by artifact."""
+        cards = cards_of(loaded.config.global_.model_catalog, shipped)
+        return cls(loaded.version, loaded.config, cards, loaded.shown)
+
+    @classmethod
     def of(cls, user_config: Mapping[str, Any]) -> Policy:
         return cls(
             user_config["version"],
@@ -50,24 +55,6 @@ class Policy:
         )
 
 
-T = TypeVar("T")
-
-
-class Versions(Generic[T]):
-    """What ``prepare`` makes of each of the last policies, by version."""
-
-    def __init__(self, prepare: Callable[[Policy], T]) -> None:
-        self._prepare = prepare
-        self._prepared: OrderedDict[str, T] = OrderedDict()
-
-    def add(self, policy: Policy) -> T:
-        """The newest from now on."""
-        prepared = self._prepare(policy)
-        self._prepared[policy.version] = prepared
-        self._prepared.move_to_end(policy.version)
-        while len(self._prepared) > KEPT:
-            self._prepared.popitem(last=False)
-        return prepared
-
-    def get(self, version: str) -> T | None:
-        return self._prepared.get(version)
+def serve_name(model: str) -> str:
+    """What Serve calls the deployment of a local model of the catalog."""
+    return f"DecisionModel-{model}"

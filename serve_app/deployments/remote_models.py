@@ -25,10 +25,9 @@ class RemoteModels:
             name: SystemOneApi(spec, env=env, observe=partial(observe_remote, name), tls=tls())
             for name, spec in catalog.remote.items()
         }
+        self._kept = {name: RemoteCache(time.monotonic) for name in catalog.remote}
         self._models = {
-            name: RemoteModel(
-                spec.model, self._apis[name].send, RemoteCache(time.monotonic), time.monotonic
-            )
+            name: RemoteModel(spec.model, self._apis[name].send, self._kept[name], time.monotonic)
             for name, spec in catalog.remote.items()
         }
 
@@ -38,6 +37,11 @@ class RemoteModels:
     async def ask(self, call: Call) -> Reply:
         """``KeyError`` for a deployment that is not remote."""
         return await self._models[call.deployment].ask(call)
+
+    def forget(self) -> None:
+        """Nothing that was answered before serves any more."""
+        for kept in self._kept.values():
+            kept.clear()
 
     async def aclose(self) -> None:
         for api in self._apis.values():

@@ -60,5 +60,8 @@ class Services(Protocol):
         has an ``ErrorAnswer`` then.
         """
 
+    async def aclose(self) -> None:
+        """Ends the connections to remote models; no request may be open."""
+
     async def readiness(self) -> Mapping[str, Readiness]:
         """By Serve deployment, without waiting until any is ready."""

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Generator
 from typing import Any
 
-from models.scheduling.messages import ModelCall
-
 SILENCE = object()
 """An outcome that never comes."""
 
@@ -33,14 +31,17 @@ class ScriptedHandle:
 
     def __init__(self, *outcomes: object, ready: bool = True) -> None:
         self._outcomes = list(outcomes)
-        self._ready = ready
-        self.calls: list[ModelCall] = []
+        self.ready = ready
+        self.calls: list[Any] = []
         self.responses: list[ScriptedResponse] = []
 
-    def remote(self, call: ModelCall) -> ScriptedResponse:
+    def options(self, **_: object) -> ScriptedHandle:
+        return self
+
+    def remote(self, call: Any = None) -> ScriptedResponse:
         self.calls.append(call)
         self.responses.append(ScriptedResponse(self._outcomes.pop(0)))
         return self.responses[-1]
 
     def running_replicas_populated(self) -> bool:
-        return self._ready
+        return self.ready

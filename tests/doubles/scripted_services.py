@@ -113,8 +113,14 @@ class ScriptedServices:
         tokens = tuple(len(row.state.split()) for row in call.rows)
         return ModelReply(answers, tokens, queue_ms=0.25, tokenize_ms=0.5, forward_ms=1.5)
 
+    async def aclose(self) -> None:
+        await self.remote.aclose()
+
     async def ask_remote(self, call: Call) -> Reply:
         return await self.remote.ask(call)
+
+    async def connected(self) -> None:
+        """It always is."""
 
     async def readiness(self) -> Mapping[str, Readiness]:
         return self.ready

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from serve_app.deployments.decision_model import RESULT_CACHE_VARIABLE
+from serve_app.deployments.placed_model import RESULT_CACHE_VARIABLE
 from serve_app.deployments.process import MESSAGE_BYTES
 from tests.doubles.servers import echo_provider
 from tests.integration.shipped import ROOT, Running, shipped

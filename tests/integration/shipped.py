@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import shutil
 import signal
 import socket
@@ -27,19 +28,52 @@ ROOT = Path(__file__).parents[2]
 @dataclass(frozen=True)
 class Running:
     """``pid``: of ``serve run``, the root of the process tree. ``environment``: what it began
-    with; a driver that joins this Ray instance needs the same.
+    with. ``serve_file``: what it runs. ``log``: its output.
     """
 
     pid: int
     url: str
     environment: Mapping[str, str]
+    serve_file: Path
+    log: Path
+
+    @property
+    def dashboard(self) -> str:
+        """The address that ``serve deploy`` talks to."""
+        found = re.search(r"dashboard at\W.*?(127\.0\.0\.1:\d+)", self.log.read_text())
+        assert found, self.log.read_text()[-4000:]
+        return f"http://{found[1]}"
+
+    @property
+    def joining(self) -> dict[str, str]:
+        """The environment of a driver that joins this Ray instance and no other of the machine."""
+        for pid in tree_of(self.pid):
+            try:
+                command = Path(f"/proc/{pid}/cmdline").read_text()
+            except OSError:
+                continue
+            if found := re.search(r"--gcs-address=(127\.0\.0\.1:\d+)", command):
+                return {**self.environment, "RAY_ADDRESS": found[1]}
+        pytest.fail("no process of the tree names the instance's address")
+
+    def replicas(self) -> dict[str, set[int]]:
+        """The processes of each Serve deployment's replicas, by the title that Ray gives them."""
+        found: dict[str, set[int]] = {}
+        for pid in tree_of(self.pid):
+            try:
+                title = Path(f"/proc/{pid}/cmdline").read_text()
+            except OSError:
+                continue
+            if replica := re.match(r"ray::ServeReplica:router:([\w-]+)", title):
+                found.setdefault(replica[1], set()).add(pid)
+        return found
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Runs a command of this Ray instance as a user of the profile would."""
         return subprocess.run(
             ["sh", "-c", '. configs/local.sh && exec "$@"', "sh", *command],
             cwd=ROOT,
-            env=self.environment,
+            env=self.joining,
             capture_output=True,
             text=True,
             timeout=120,
@@ -61,7 +95,8 @@ def shipped(
     file, log = folder / "serve.yaml", folder / "serve.log"
     document: dict[str, Any] = yaml.safe_load((ROOT / "configs/serve.yaml").read_text())
     document["http_options"]["port"] = port
-    document["applications"][0] |= {"import_path": application, "args": {"config": config}}
+    document["applications"][0] |= {"import_path": application}
+    document["applications"][0]["args"]["config"] = config
     file.write_text(yaml.safe_dump(document))
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -75,7 +110,7 @@ def shipped(
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_for(f"{url}{ready}", process, log)
-        yield Running(process.pid, url, environment)
+        yield Running(process.pid, url, environment, file, log)
     finally:
         process.send_signal(signal.SIGINT)
         try:

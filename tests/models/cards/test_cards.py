@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from models.cards.digest import ModelFileMismatch, verify
+from models.cards.schema import Card
 from models.cards.shipped import shipped_card
 from models.questions.presets import PRESETS
 from models.questions.types import QuestionType
@@ -45,3 +46,10 @@ def test_a_changed_file_is_named_with_both_digests(tmp_path):
     assert str(path) in str(error.value)
     assert digest in str(error.value)
     assert hashlib.sha256(b"weightz").hexdigest() in str(error.value)
+
+
+def test_a_cards_json_is_the_same_in_every_process() -> None:
+    """CFG-10: it travels in what Serve compares; the order of a set follows the hash seed"""
+    written = shipped_card("embedded").model_dump(mode="json", exclude_unset=True)
+    assert written["question_types"] == sorted(written["question_types"])
+    assert Card.model_validate(written) == shipped_card("embedded")

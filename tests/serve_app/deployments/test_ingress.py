@@ -87,3 +87,30 @@ async def test_endpoints_without_a_request_close_at_once(closed: list[ChatProvid
     """API-2"""
     await Endpoints(ScriptedServices(CONFIG)).aclose()
     assert len(closed) == 1
+
+
+WITHOUT_ITS_KEY = {
+    **CONFIG,
+    "global": {"router": {"callers": [{"name": "ops", "api_key_env": "UNSET_KEY"}]}},
+}
+
+
+async def test_a_policy_that_cannot_be_taken_leaves_the_old_one(
+    replica: Any, closed: list[ChatProviders], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CFG-10, CFG-2"""
+    monkeypatch.delenv("UNSET_KEY", raising=False)
+    await replica.reconfigure({"services": ScriptedServices(CONFIG)})
+    await replica.reconfigure({"services": ScriptedServices(WITHOUT_ITS_KEY)})
+    await turns()
+    assert closed == []
+    assert (await replica.preview({"text": "hello"})).status == 200
+
+
+async def test_a_new_replica_does_not_start_with_a_policy_that_it_cannot_take(
+    replica: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CFG-2, law 1"""
+    monkeypatch.delenv("UNSET_KEY", raising=False)
+    with pytest.raises(ValueError, match="UNSET_KEY is not set"):
+        await replica.reconfigure({"services": ScriptedServices(WITHOUT_ITS_KEY)})

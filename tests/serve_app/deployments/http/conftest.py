@@ -78,7 +78,7 @@ def start() -> Start:
         ):
             yield Router(url, services, client)
         await providers.aclose()
-        await services.remote.aclose()
+        await services.aclose()
 
     return started
 
