@@ -71,6 +71,25 @@ def test_answers_are_the_same_alone_and_in_any_batch(precision, request):
                 close(one, together)
 
 
+@pytest.mark.parametrize("count", [1, 2, 10, 50])
+def test_however_many_known_questions_the_state_is_encoded_once(engine, monkeypatch, count):
+    """COST-2: what a further question costs is no forward of the encoder"""
+    asked = tuple(question(kind, i) for i in range(13) for kind in list(QuestionType)[:4])[:count]
+    answer(engine, [Row("another state", asked)])
+    encoded = []
+    encode = engine._encoder.encode
+
+    def counted(ids, lengths):
+        encoded.append(len(ids))
+        return encode(ids, lengths)
+
+    monkeypatch.setattr(engine._encoder, "encode", counted)
+    row = Row(" ".join(SUBJECTS * 40), asked)
+    (answers,) = answer(engine, [row])
+    assert len(answers) == count
+    assert encoded == [len(engine.prepare(row).state.chunks)] == [2]
+
+
 def test_a_question_is_answered_the_same_beside_others(engine):
     """S1-4"""
     questions = [question(kind, i) for i, kind in enumerate(list(QuestionType)[:4] * 2)]

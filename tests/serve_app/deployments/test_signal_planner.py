@@ -13,8 +13,9 @@ from serve_app.deployments.decider import Decider
 from serve_app.deployments.signal_planner import NotPlanned, PlanCall, SignalPlanner
 from serve_app.message import Message
 from serve_app.outcome import Outcome
+from tests.doubles.fault_server import FaultServer
 from tests.doubles.handles import ScriptedHandle
-from tests.doubles.policies import policy
+from tests.doubles.policies import policy, remote_policy
 
 
 @pytest.fixture
@@ -114,3 +115,30 @@ async def test_what_a_policy_opened_is_closed_after_the_last_request_that_uses_i
     assert (await asked).config_version == "a"
     await closing
     assert opened.closed
+
+
+async def test_every_version_of_a_process_keeps_its_own_remote_answers_until_the_next_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """CACHE-2, SRV-20: they are the asking client's, per process"""
+    monkeypatch.setattr(signal_planner, "prepare_replica", lambda: None)
+    with FaultServer() as far:
+
+        def remote(version: str) -> dict[str, Any]:
+            return remote_policy(version, far.endpoint("none")).user_config()
+
+        planner = SignalPlanner({})
+        await planner.reconfigure(remote("a"))
+        for _ in range(3):
+            assert await decided(planner, call("a")) == ("decided-a", "a")
+        assert far.calls("none") == 1
+        other = SignalPlanner({})
+        await other.reconfigure(remote("a"))
+        await decided(other, call("a"))
+        assert far.calls("none") == 2
+        await planner.reconfigure(remote("b"))
+        assert await decided(planner, call("b")) == ("decided-b", "b")
+        assert far.calls("none") == 3
+        await planner.reconfigure(remote("a"))
+        assert await decided(planner, call("a")) == ("decided-a", "a")
+        assert far.calls("none") == 4
