@@ -8,6 +8,7 @@ import http_sf
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.questions.types import AnswerError
 from serve_app.outcome import Outcome, RuleOutcome, Truth
 from serve_app.wire.trace import MAX_BYTES, trace
 
@@ -60,6 +61,16 @@ def test_a_guard_that_failed_closed_is_among_the_signals() -> None:
     closed = RuleOutcome("pii", "any", Truth.UNKNOWN, Truth.TRUE)
     unknown = RuleOutcome("safety", "harm", Truth.UNKNOWN, Truth.UNKNOWN)
     assert inner(parsed(Outcome("r", "v", rules=(closed, unknown)))["signals"]) == ["pii:any"]
+
+
+def test_every_rule_without_an_answer_says_why() -> None:
+    """UNK-1, UNK-3: what failed closed too; a rule whose question did not arise is none of them"""
+    late, full = AnswerError.DEADLINE_EXCEEDED, AnswerError.OVERLOADED
+    closed = RuleOutcome("pii", "any", Truth.UNKNOWN, Truth.TRUE, reason=late)
+    unknown = RuleOutcome("safety", "harm", Truth.UNKNOWN, Truth.UNKNOWN, reason=full)
+    written = trace(Outcome("r", "v", rules=(closed, unknown, rule("domain", "math"))))
+    assert "unknown=(pii:any;reason=deadline_exceeded safety:harm;reason=overloaded)" in written
+    assert "unknown" not in trace(Outcome("r", "v", rules=(rule("domain", "math"),)))
 
 
 @given(st.lists(st.tuples(NAMES, NAMES), max_size=150), NAMES, NAMES)
