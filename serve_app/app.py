@@ -15,9 +15,10 @@ from ray.serve import Application
 from models.cards.shipped import shipped_cards
 from models.engine import Engine
 from serve_app.config.loading import load
+from serve_app.deployments.decision_model import PlacedModel
 from serve_app.deployments.ingress import Ingress
-from serve_app.deployments.placed_model import PlacedModel, deployment_options
-from serve_app.deployments.policy import Policy, serve_name
+from serve_app.deployments.placement.model_spec import deployment_options
+from serve_app.deployments.rollout.policy import Policy, serve_name
 from serve_app.deployments.signal_planner import SignalPlanner
 
 logger = logging.getLogger("serve_app")

@@ -15,7 +15,7 @@ import orjson
 from ray import serve
 from ray.serve.handle import DeploymentHandle
 
-from serve_app.deployments.handles import result
+from serve_app.deployments.asking.handles import result
 
 JsonObject = dict[str, Any]
 

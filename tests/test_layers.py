@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+DEPLOYMENTS = "serve_app/deployments"
+API = "serve_app.deployments.api"
 
 
 def lint_imports(tree: Path) -> tuple[int, str]:
@@ -52,6 +54,9 @@ def tree(tmp_path: Path) -> Path:
         ("models/embedded/added.py", "import serve_app.errors", "Models know no router"),
         ("models/questions/added.py", "import models.engine", "Questions know no engine"),
         ("models/scheduling/added.py", "import ray", "The scheduler knows neither Serve nor torch"),
+        (f"{DEPLOYMENTS}/unplaced.py", "", "Deployments are thin"),
+        (f"{DEPLOYMENTS}/asking/added.py", f"import {API}", "Deployments are thin"),
+        (f"{DEPLOYMENTS}/api/added.py", "import ray", "Only asking and processes know Ray"),
     ],
 )
 def test_a_violation_is_caught(tree: Path, module: str, line: str, contract: str) -> None:

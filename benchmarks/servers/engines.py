@@ -8,7 +8,7 @@ from benchmarks.servers.profile import Profile
 from models.cards.shipped import shipped_cards
 from models.engine import Engine
 from serve_app.config.schema.document import Config
-from serve_app.deployments.engines import load_engine as load_shipped
+from serve_app.deployments.placement.engines import load_engine as load_shipped
 
 
 class EngineName(StrEnum):

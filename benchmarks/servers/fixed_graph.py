@@ -14,7 +14,7 @@ from ray.serve import Application
 from benchmarks.servers.fixed_engine import FixedEngine
 from serve_app.app import build_graph
 from serve_app.config.loading import load
-from serve_app.deployments.policy import Policy
+from serve_app.deployments.rollout.policy import Policy
 
 
 def build(arguments: dict[str, Any]) -> Application:

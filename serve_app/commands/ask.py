@@ -18,7 +18,7 @@ from models.cards.shipped import shipped_card
 from models.questions.standard import RequestError
 from models.questions.types import JsonValue
 from serve_app.config.schema.catalog import Placement
-from serve_app.deployments.engines import load_engine
+from serve_app.deployments.placement.engines import load_engine
 
 
 class Format(StrEnum):

@@ -13,8 +13,8 @@ import yaml
 from models.cards.shipped import shipped_cards
 from serve_app.config.loading import Loaded, load
 from serve_app.config.problem import ConfigErrors
-from serve_app.deployments.overrides import overrides
-from serve_app.deployments.policy import Policy
+from serve_app.deployments.rollout.overrides import overrides
+from serve_app.deployments.rollout.policy import Policy
 
 IMPORT_PATH: Final = "serve_app.app:build"
 

@@ -27,8 +27,8 @@ from serve_app.config.loading import Loaded, load
 from serve_app.config.problem import ConfigErrors
 from serve_app.config.schema.catalog import Placement
 from serve_app.config.schema.document import Config, Recipe
-from serve_app.deployments.engines import load_engine
-from serve_app.deployments.remote_models import RemoteModels
+from serve_app.deployments.asking.remote_models import RemoteModels
+from serve_app.deployments.placement.engines import load_engine
 from serve_app.flow import route
 from serve_app.message import Counts, Message
 from serve_app.outcome import Outcome

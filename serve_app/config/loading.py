@@ -97,7 +97,7 @@ def load_text(
     return Loaded(config, version(config), found.problems, document, shown_document(root))
 
 
-def judge_text(
+def check_text(
     text: str, name: str, *, cards: Mapping[str, Card], variables: Collection[str]
 ) -> Verdict:
     """What is wrong with a ``text`` that may come from anybody (CFG-10): it learns which

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from time import monotonic
@@ -19,7 +20,8 @@ from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from models.scheduling.runner import Arrival, Pending, Runner
 from models.scheduling.settings import Settings
 from models.scheduling.stats import ReplicaStats
-from serve_app.deployments.process import prepare_replica
+from serve_app.deployments.placement.model_spec import ModelSpec
+from serve_app.deployments.process.replica import prepare_replica
 from serve_app.telemetry.metrics import ModelTotals
 
 PUBLISH_EVERY_S: Final = 1.0
@@ -91,3 +93,11 @@ class DecisionModel:
             self._totals.publish(
                 asdict(stats.counts), open_calls=stats.open_calls, queued_s=stats.queued_s
             )
+
+
+class PlacedModel(DecisionModel):
+    """``name``: of the deployment in the catalog. ``load`` replaces the engine."""
+
+    def __init__(self, name: str, load: Callable[[], Engine] | None = None) -> None:
+        spec = ModelSpec.of_process(os.environ)
+        super().__init__(load or spec.load, spec.settings(os.environ), name=name)

@@ -24,12 +24,12 @@ from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from serve_app.asking.call import Call, Reply
 from serve_app.config.schema.document import Config
 from serve_app.config.shown import shown_config
-from serve_app.deployments.handles import UPDATE_S, heard_of, method, result, running
-from serve_app.deployments.model_client import ask_model
-from serve_app.deployments.policy import Policy, serve_name
-from serve_app.deployments.remote_models import RemoteModels
-from serve_app.deployments.services import Readiness
-from serve_app.deployments.signal_planner import NotPlanned, PlanCall
+from serve_app.deployments.api.services import Readiness
+from serve_app.deployments.asking.handles import UPDATE_S, heard_of, method, result, running
+from serve_app.deployments.asking.model_client import ask_model
+from serve_app.deployments.asking.remote_models import RemoteModels
+from serve_app.deployments.planning.call import NotPlanned, PlanCall
+from serve_app.deployments.rollout.policy import Policy, serve_name
 from serve_app.errors import Code, RouterError
 from serve_app.message import Message
 from serve_app.outcome import Outcome

@@ -11,11 +11,12 @@ from ray.serve.handle import DeploymentHandle
 from starlette.types import Receive, Scope, Send
 
 from models.questions.types import JsonValue
-from serve_app.deployments.endpoints import Endpoints
+from serve_app.deployments.api.endpoints import Endpoints
 from serve_app.deployments.graph import Graph
-from serve_app.deployments.policy import Policy
-from serve_app.deployments.process import UNTUNED, prepare_replica
-from serve_app.deployments.versions import Closing, keeping_what_runs
+from serve_app.deployments.process.profile import UNTUNED
+from serve_app.deployments.process.replica import prepare_replica
+from serve_app.deployments.rollout.policy import Policy
+from serve_app.deployments.rollout.versions import Closing, keeping_what_runs
 from serve_app.wire.answer import WireAnswer
 
 logger = logging.getLogger(__name__)

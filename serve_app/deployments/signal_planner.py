@@ -4,44 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 
-from serve_app.deployments.asking import ServeAsk
-from serve_app.deployments.decider import Decider
-from serve_app.deployments.policy import Policy
-from serve_app.deployments.process import prepare_replica
-from serve_app.deployments.remote_models import RemoteModels
-from serve_app.deployments.versions import Versions, keeping_what_runs
-from serve_app.errors import Code
-from serve_app.message import Message
+from serve_app.deployments.asking.remote_models import RemoteModels
+from serve_app.deployments.asking.serve_ask import ServeAsk
+from serve_app.deployments.planning.call import NotPlanned, PlanCall
+from serve_app.deployments.planning.decider import Decider
+from serve_app.deployments.process.replica import prepare_replica
+from serve_app.deployments.rollout.policy import Policy
+from serve_app.deployments.rollout.versions import Versions, keeping_what_runs
 from serve_app.outcome import Outcome
 from serve_app.recipe import compile_recipe
-
-
-@dataclass(frozen=True)
-class PlanCall:
-    """One request for the planner. ``remaining_s``: until the request's own deadline, measured
-    when it was sent. ``version``: of the configuration it is decided by. ``explain``: with every
-    decision's tree (API-9). ``user_config``: that configuration itself, for a planner that said
-    that it has none of that version.
-    """
-
-    message: Message
-    recipe: str
-    version: str
-    remaining_s: float | None = None
-    explain: bool = False
-    user_config: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class NotPlanned:
-    """The planner has no configuration of that version (any more, or yet)."""
-
-    code: Code = Code.NOT_READY
 
 
 class SignalPlanner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from serve_app.config.cards import cards_of
 from serve_app.config.schema.document import Config
-from serve_app.deployments.policy import Policy
+from serve_app.deployments.rollout.policy import Policy
 from tests.doubles.cards import ABLE
 
 

@@ -23,8 +23,8 @@ from serve_app.asking.call import Call, Reply
 from serve_app.config.cards import cards_of
 from serve_app.config.schema.document import Config
 from serve_app.config.shown import shown_config
-from serve_app.deployments.remote_models import RemoteModels
-from serve_app.deployments.services import Readiness
+from serve_app.deployments.api.services import Readiness
+from serve_app.deployments.asking.remote_models import RemoteModels
 from serve_app.message import Message
 from serve_app.outcome import Outcome
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from ray import serve
 from ray.serve.handle import DeploymentHandle
 
-from serve_app.deployments.process import prepare_replica
+from serve_app.deployments.process.replica import prepare_replica
 
 api = FastAPI()
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from serve_app.deployments.placed_model import RESULT_CACHE_VARIABLE
-from serve_app.deployments.process import MESSAGE_BYTES
+from serve_app.deployments.placement.model_spec import RESULT_CACHE_VARIABLE
+from serve_app.deployments.process.profile import MESSAGE_BYTES
 from tests.doubles.servers import echo_provider
 from tests.integration.shipped import ROOT, Running, shipped
 

@@ -9,7 +9,7 @@ from models.cards.shipped import shipped_cards
 from serve_app.app import RouterArgs, build_graph
 from serve_app.config.cards import cards_of
 from serve_app.config.loading import load
-from serve_app.deployments.policy import Policy
+from serve_app.deployments.rollout.policy import Policy
 from tests.doubles.engines import FolderEngine
 
 

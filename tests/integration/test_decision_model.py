@@ -28,9 +28,9 @@ from models.scheduling.messages import ModelCall, ModelReply, Refusal
 from models.scheduling.settings import Budget, Settings
 from models.scheduling.stats import ReplicaStats
 from serve_app.config.schema.catalog import LocalDeployment
-from serve_app.deployments.handles import method, running
-from serve_app.deployments.model_client import ask_model
-from serve_app.deployments.placed_model import deployment_options
+from serve_app.deployments.asking.handles import method, running
+from serve_app.deployments.asking.model_client import ask_model
+from serve_app.deployments.placement.model_spec import deployment_options
 from tests.doubles.deployments import KillableModel
 from tests.doubles.engines import FixedTimeEngine, probability
 

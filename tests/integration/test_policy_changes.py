@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from models.cards.shipped import shipped_cards
 from serve_app.cli import app
 from serve_app.config.loading import load
-from serve_app.deployments.placed_model import RESULT_CACHE_VARIABLE
+from serve_app.deployments.placement.model_spec import RESULT_CACHE_VARIABLE
 from tests.doubles.fault_server import FaultServer
 from tests.doubles.faults.exchange import Received
 from tests.integration.conftest import ECHO

@@ -17,13 +17,13 @@ from models.questions.types import NoulAnswer, Question, QuestionType
 from models.scheduling.messages import ModelCall, ModelReply
 from models.scheduling.stats import Counts
 from serve_app.config.schema.catalog import LocalDeployment
-from serve_app.deployments.decision_model import (
+from serve_app.deployments.asking.handles import method
+from serve_app.deployments.asking.model_client import ask_model
+from serve_app.deployments.placement.model_spec import (
     RESULT_CACHE_VARIABLE,
+    ModelSpec,
     deployment_options,
-    replica_settings,
 )
-from serve_app.deployments.handles import method
-from serve_app.deployments.model_client import ask_model
 from tests.doubles.deployments import RecordedModel
 from tests.doubles.engines import RecordingEngine, probability
 
@@ -40,7 +40,7 @@ def deployed(name: str, *, cache: str | None, seconds: float = 0.0, revision: st
     environ = {} if cache is None else {RESULT_CACHE_VARIABLE: cache}
     options = deployment_options(CATALOG) | {"name": name}
     load = partial(RecordingEngine, seconds, revision=revision)
-    settings = replica_settings(CATALOG, environ)
+    settings = ModelSpec.of(CATALOG).settings(environ)
     bound = serve.deployment(RecordedModel, **options).bind(load, settings)
     return serve.run(bound, name=name, route_prefix=None)
 

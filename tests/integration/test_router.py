@@ -16,7 +16,7 @@ import pytest
 from typesafe_sdk import Choice, Noul, Score, TypeSafeClient
 
 from tests.integration.shipped import ROOT, Running, beyond_loopback
-from tests.serve_app.deployments.http.test_bad_bodies import (
+from tests.serve_app.deployments.api.test_bad_bodies import (
     GOOD,
     asking,
     check_systemone,

@@ -24,4 +24,7 @@ def half_engine() -> EmbeddedEngine:
     """The shipped model in bfloat16."""
     if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         pytest.skip("this CPU has no bfloat16")
-    return load(shipped_card("embedded"), device="cpu", threads=1, dtype="bfloat16")
+    try:
+        return load(shipped_card("embedded"), device="cpu", threads=1, dtype="bfloat16")
+    except RuntimeError as refused:
+        pytest.skip(str(refused))  # where it is not exact, nothing is answered in it

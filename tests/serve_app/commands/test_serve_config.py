@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from serve_app.app import RouterArgs, build
 from serve_app.cli import app
 from serve_app.config.loading import load
-from serve_app.deployments.policy import Policy
+from serve_app.deployments.rollout.policy import Policy
 from tests.doubles.cards import ABLE
 
 ROOT = Path(__file__).parents[3]

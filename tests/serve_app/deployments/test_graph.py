@@ -9,9 +9,9 @@ import pytest
 from ray.exceptions import RayActorError
 from ray.serve.exceptions import BackPressureError
 
+from serve_app.deployments.asking.handles import UPDATE_S
 from serve_app.deployments.graph import DESCRIPTION_S, TEACH_AFTER_S, Graph
-from serve_app.deployments.handles import UPDATE_S
-from serve_app.deployments.signal_planner import NotPlanned
+from serve_app.deployments.planning.call import NotPlanned
 from serve_app.errors import Code, RouterError
 from serve_app.message import Message
 from serve_app.outcome import Outcome

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from serve_app.deployments import ingress
-from serve_app.deployments.endpoints import Endpoints
+from serve_app.deployments.api.endpoints import Endpoints
 from serve_app.deployments.ingress import Ingress
 from serve_app.providers.chat import ChatProviders
 from tests.doubles.scripted_services import ScriptedServices

@@ -9,8 +9,9 @@ import pytest
 
 from serve_app.asking.call import Call, Reply
 from serve_app.deployments import signal_planner
-from serve_app.deployments.decider import Decider
-from serve_app.deployments.signal_planner import NotPlanned, PlanCall, SignalPlanner
+from serve_app.deployments.planning.call import NotPlanned, PlanCall
+from serve_app.deployments.planning.decider import Decider
+from serve_app.deployments.signal_planner import SignalPlanner
 from serve_app.message import Message
 from serve_app.outcome import Outcome
 from tests.doubles.fault_server import FaultServer
@@ -103,7 +104,7 @@ async def test_what_a_policy_opened_is_closed_after_the_last_request_that_uses_i
         await released.wait()
         return Outcome("default", "a")
 
-    monkeypatch.setattr("serve_app.deployments.decider.route", route)
+    monkeypatch.setattr("serve_app.deployments.planning.decider.route", route)
     recipes: Any = {"default": None}
     decider = Decider("a", recipes, ask, opened)
     asked = asyncio.create_task(decider.decide(Message("hello"), "default", None, explain=False))

@@ -11,7 +11,7 @@ import pytest
 from serve_app.asking.call import Call
 from serve_app.config.cards import cards_of
 from serve_app.config.loading import load_text
-from serve_app.deployments.naming import Names
+from serve_app.deployments.api.naming import Names
 from serve_app.outcome import Outcome
 from serve_app.recipe import compile_recipe
 from serve_app.wire.chat.request import read_message, read_request

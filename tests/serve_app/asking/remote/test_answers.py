@@ -31,44 +31,22 @@ from serve_app.asking.remote.body import call_body
 from serve_app.asking.validation import validated
 from tests.doubles.json_values import JSON
 from tests.doubles.questions import questions
-
-TEXT = "Ann is in Ulm 🙂 now"
-LABELS = (Option("GPE"), Option("PERSON"))
-NOUL = Question(QuestionType.NOUL, "Is it?")
-CHOICE = Question(QuestionType.CHOICE, "Which?", (Option("a"), Option("B"), Option("c")))
-SCORE = Question(QuestionType.SCORE, "How?", (Option("0", "x"), Option("1", "y"), Option("2", "z")))
-SET = Question(QuestionType.SET, "Which?", LABELS)
-SPAN = Question(QuestionType.SPAN, "Where?", LABELS)
-
-A_NOUL = {"type": "noul", "noul": 0.5}
-A_CHOICE = {
-    "type": "choice",
-    "choice": "B",
-    "probabilities": {"a": 0.25, "B": 0.5, "c": 0.25},
-    "confidence": 0.25,
-}
-A_SCORE = {
-    "type": "score",
-    "score": 1.25,
-    "legend": {"0": "x", "1": "y", "2": "z"},
-    "probabilities": {"0": 0.25, "1": 0.25, "2": 0.5},
-    "confidence": 0.1,
-}
-A_SPAN = {"label": "GPE", "start": 10, "end": 13, "text": "Ulm", "probability": 0.75}
-NOT_PROBABILITIES = [True, False, "0.5", None, -0.01, 1.01, math.nan, math.inf, 10**400, [], {}]
-
-
-def read(question: Question, body: Any, state: Any = TEXT) -> Answer:
-    entries = {"1": Entry(state, {"q": question})}
-    return read_answers(entries, body, batch=False).answers["1"]["q"]
-
-
-def answer(question: Question, raw: Any, **beside: Any) -> Answer:
-    return read(question, {"answers": {"q": raw}, **beside})
-
-
-def without(raw: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in raw.items() if key != name}
+from tests.doubles.remote_answers import (
+    A_CHOICE,
+    A_NOUL,
+    A_SCORE,
+    A_SPAN,
+    CHOICE,
+    NOT_PROBABILITIES,
+    NOUL,
+    SCORE,
+    SET,
+    SPAN,
+    TEXT,
+    answer,
+    read,
+    without,
+)
 
 
 def test_answers_of_every_type_are_read():
@@ -132,212 +110,6 @@ def test_what_is_no_probability_is_malformed_wherever_it_stands(value):
     assert answer(SPAN, {"type": "noul", "noul": value}, spans={"q": [A_SPAN]}) == MALFORMED
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"probabilities": {"a": 0.5, "B": 0.5}},
-        {"probabilities": {"a": 0.25, "B": 0.5, "c": 0.25, "d": 0.0}},
-        {"probabilities": {"a": 0.25, "b": 0.5, "c": 0.25}},
-        {"probabilities": {"a": 0.25, "B": 0.52, "c": 0.25}},
-        {"probabilities": {"a": 0.25, "B": 0.5, "c": 0.22}},
-        {"probabilities": {"a": 0.0, "B": 0.0, "c": 0.0}},
-        {"probabilities": [0.25, 0.5, 0.25]},
-        {"probabilities": None},
-        {"choice": "a"},
-        {"choice": "b"},
-        {"choice": None},
-        {"choice": ["B"]},
-        {"choice": 1},
-    ],
-    ids=str,
-)
-def test_a_choice_that_contradicts_its_question_or_itself_is_malformed(changed):
-    """S1-3, UNK-1"""
-    assert answer(CHOICE, A_CHOICE | changed) == MALFORMED
-
-
-def test_tied_options_may_all_be_the_choice():
-    """S1-3: rounding hides which was more likely."""
-    for a, b in ((0.4, 0.4), (0.399, 0.401)):
-        raw = A_CHOICE | {"choice": "a", "probabilities": {"a": a, "B": b, "c": 0.2}}
-        assert not isinstance(answer(CHOICE, raw), ErrorAnswer)
-
-
-def test_a_rounded_distribution_is_scaled_to_one():
-    """S1-3: within the rounding of 0.005 an option, at least 0.01 and at most 0.05."""
-    raw = A_CHOICE | {"probabilities": {"a": 0.33, "B": 0.33, "c": 0.33}}
-    read_back = answer(CHOICE, raw)
-    assert isinstance(read_back, ChoiceAnswer)
-    assert sum(read_back.probabilities) == pytest.approx(1)
-    assert validated(CHOICE, read_back) is read_back
-    for n, off in ((2, 0.01), (6, 0.03), (40, 0.05)):
-        question = Question(QuestionType.CHOICE, "", tuple(Option(str(i)) for i in range(n)))
-        for by, fits in ((off - 1e-6, True), (off + 1e-6, False)):
-            probabilities = dict.fromkeys(map(str, range(n)), 0.0) | {"0": 0.5, "1": 0.5 - by}
-            raw = {"type": "choice", "choice": "0", "probabilities": probabilities}
-            assert isinstance(answer(question, raw), ChoiceAnswer) == fits
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"legend": None},
-        {"legend": ["x", "y", "z"]},
-        {"legend": {"1": "x", "2": "y", "3": "z"}},
-        {"legend": {"0": "x", "1": "y"}},
-        {"legend": {"0": "x", "1": "y", "2": "z", "3": "w"}},
-        {"legend": {"0": "x", "1": "y", "2": "Z"}},
-        {"legend": {"0": "x", "1": "y", "2": None}},
-        {"legend": {"0": "z", "1": "y", "2": "x"}},
-        {"probabilities": {"1": 0.25, "2": 0.25, "3": 0.5}},
-        {"probabilities": {"0": 0.5, "1": 0.5}},
-        {"probabilities": {"0": 0.2, "1": 0.2, "2": 0.4}},
-        {"probabilities": {"x": 0.25, "y": 0.25, "z": 0.5}},
-        {"score": 2.0},
-        {"score": 1.3},
-        {"score": 3.25},
-        {"score": -1.25},
-        {"score": None},
-        {"score": "1.25"},
-        {"score": True},
-        {"score": math.nan},
-        {"score": 10**400},
-    ],
-    ids=str,
-)
-def test_a_score_that_contradicts_its_question_or_itself_is_malformed(changed):
-    """S1-3, UNK-1"""
-    assert answer(SCORE, A_SCORE | changed) == MALFORMED
-
-
-@pytest.mark.parametrize("name", ["legend", "probabilities", "score"])
-def test_a_score_without_one_of_its_members_is_malformed(name):
-    """S1-3"""
-    assert answer(SCORE, without(A_SCORE, name)) == MALFORMED
-
-
-def test_a_score_may_be_as_far_off_as_the_rounding_of_its_probabilities():
-    """S1-3: 0.02, and of probabilities rounded to two decimals 0.005 (1 + 3) more."""
-    assert isinstance(answer(SCORE, A_SCORE | {"score": 1.289}), ScoreAnswer)
-    exact = {"0": 0.2512345678, "1": 0.2487654322, "2": 0.5}
-    expected = 0.2487654322 + 1
-    for by, fits in ((0.019, True), (0.021, False)):
-        raw = A_SCORE | {"score": expected + by, "probabilities": exact}
-        assert isinstance(answer(SCORE, raw), ScoreAnswer) == fits
-
-
-def test_a_legend_may_hold_the_structure_a_level_was_rendered_from():
-    """S1-1"""
-    levels = (Option("0", "kind: a\nsize: 1"), Option("1", "y"))
-    question = Question(QuestionType.SCORE, "How?", levels)
-    raw = {
-        "type": "score",
-        "score": 0.5,
-        "legend": {"0": {"kind": "a", "size": 1}, "1": "y"},
-        "probabilities": {"0": 0.5, "1": 0.5},
-    }
-    assert answer(question, raw) == ScoreAnswer(("kind: a\nsize: 1", "y"), (0.5, 0.5))
-    raw["legend"] = {"0": {"kind": "a", "size": 2}, "1": "y"}
-    assert answer(question, raw) == MALFORMED
-
-
-BOTH = {"q.GPE": {"type": "noul", "noul": 0.75}, "q.PERSON": {"type": "noul", "noul": 0.25}}
-PROBABILITIES = {"GPE": 0.75, "PERSON": 0.25}
-
-
-def test_a_set_is_read_from_its_labels_or_from_sets_and_from_both_where_they_agree():
-    """S1-11"""
-    whole = SetAnswer(("GPE", "PERSON"), (0.75, 0.25))
-    sets = {"q": {"probabilities": PROBABILITIES}}
-    rounded = BOTH | {"q.GPE": {"type": "noul", "noul": 0.752}}
-    for body in (
-        {"answers": BOTH},
-        {"answers": BOTH, "sets": None},
-        {"answers": BOTH, "sets": {"other": {}}},
-        {"sets": sets},
-        {"answers": BOTH, "sets": sets},
-        {"answers": {"q.GPE": BOTH["q.GPE"]}, "sets": sets},
-        {"answers": rounded, "sets": sets},
-    ):
-        assert read(SET, body) == whole
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"answers": without(BOTH, "q.GPE")},
-        {"answers": BOTH | {"q.GPE": {"type": "choice", "noul": 0.75}}},
-        {"answers": BOTH | {"q.GPE": 0.75}},
-        {"answers": BOTH, "sets": {"q": {"probabilities": {"GPE": 0.7, "PERSON": 0.25}}}},
-        {"sets": {"q": {"probabilities": {"GPE": 0.75}}}},
-        {"sets": {"q": {"probabilities": PROBABILITIES | {"AGE": 0.1}}}},
-        {"sets": {"q": {"probabilities": {"gpe": 0.75, "PERSON": 0.25}}}},
-        {"sets": {"q": {"probabilities": [0.75, 0.25]}}},
-        {"answers": BOTH, "sets": {"q": {"selected": ["GPE"]}}},
-        {"answers": BOTH, "sets": {"q": []}},
-        {"answers": BOTH, "sets": []},
-        {"answers": {"q": A_NOUL}},
-        {},
-    ],
-    ids=str,
-)
-def test_a_set_that_is_not_whole_or_contradicts_itself_is_malformed(body):
-    """S1-11, UNK-1"""
-    assert read(SET, body) == MALFORMED
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"label": "AGE"},
-        {"label": None},
-        {"start": -3, "end": 0},
-        {"start": 13, "end": 13},
-        {"start": 13, "end": 10},
-        {"start": 10.0},
-        {"start": False, "end": 3, "text": "Ann"},
-        {"start": 0, "end": True, "text": "A"},
-        {"end": 10**30},
-        {"end": len(TEXT) + 1, "text": TEXT[10:] + "x"},
-        {"text": "Ulm "},
-        {"text": "Bonn"[:3]},
-        {"text": None},
-        {"start": 11, "end": 14},
-    ],
-    ids=str,
-)
-def test_a_span_that_is_not_where_it_says_is_malformed(changed):
-    """S1-11, UNK-1: the other spans of the answer too."""
-    spans = {"q": [A_SPAN, A_SPAN | changed]}
-    assert answer(SPAN, A_NOUL, spans=spans) == MALFORMED
-
-
-def test_spans_count_code_points_of_the_rendered_state():
-    """S1-11, S1-1: an emoji is one."""
-    late = {"label": "PERSON", "start": 16, "end": 19, "text": "now", "probability": 0.5}
-    body = {"answers": {"q": A_NOUL}, "spans": {"q": [late]}}
-    for state in (TEXT, {"request": TEXT}):
-        assert read(SPAN, body, state) == SpanAnswer((Span("PERSON", 16, 19, "now", 0.5),))
-    utf16 = late | {"start": 17, "end": 20}
-    assert read(SPAN, body | {"spans": {"q": [utf16]}}) == MALFORMED
-
-
-@pytest.mark.parametrize(
-    "spans", [None, {}, {"q": None}, {"q": {}}, {"q": [None]}, {"q": [[]]}, []]
-)
-def test_without_a_list_of_spans_nothing_is_known_of_them(spans):
-    """UNK-1"""
-    assert answer(SPAN, A_NOUL, spans=spans) == MALFORMED
-    assert answer(SPAN, A_NOUL) == MALFORMED
-    assert read(SPAN, {"spans": {"q": [A_SPAN]}}) == MALFORMED
-
-
-def test_no_spans_beside_a_likely_one_is_a_contradiction():
-    """UNK-1: what was seen and not placed is not absent."""
-    assert answer(SPAN, {"type": "noul", "noul": 0.9}, spans={"q": []}) == MALFORMED
-    assert answer(SPAN, {"type": "noul", "noul": 0.4}, spans={"q": []}) == SpanAnswer(())
-
-
 @pytest.mark.parametrize("question", [NOUL, CHOICE, SCORE, SET, SPAN], ids=lambda q: q.type.value)
 def test_an_error_in_the_place_of_an_answer_is_its_reason_alone(question):
     """S1-12, MRG-7: the message may hold input and is not carried on."""
@@ -351,12 +123,6 @@ def test_an_error_in_the_place_of_an_answer_is_its_reason_alone(question):
     assert answer(question, own) == ErrorAnswer(AnswerError.INVALID_QUESTION)
     for raw in ({"type": "error"}, {"type": "error", "error": 3}, {"error": None}):
         assert answer(question, raw) == MALFORMED
-
-
-def test_an_error_of_one_label_is_the_sets():
-    """S1-12"""
-    wrong = BOTH | {"q.GPE": {"type": "error", "error": "max_length_exceeded"}}
-    assert read(SET, {"answers": wrong}) == ErrorAnswer(AnswerError.MAX_LENGTH_EXCEEDED)
 
 
 def test_a_malformed_answer_fails_no_other_question():
@@ -442,8 +208,14 @@ def test_deep_nesting_is_malformed(raw):
 
 
 NUMBERS = st.sampled_from([0, 1, 0.5, 0.25, True, -1, 2, 10**400, math.nan, math.inf, 0.999])
+
+
 MEMBERS = ["type", "noul", "choice", "score", "legend", "probabilities", "confidence", "error"]
+
+
 KEYS = ["0", "1", "2", "a", "B", "c", "GPE", "PERSON", "label", "start", "end", "text"]
+
+
 NEARLY = st.recursive(
     JSON | NUMBERS,
     lambda inner: st.dictionaries(
@@ -453,7 +225,11 @@ NEARLY = st.recursive(
     ),
     max_leaves=8,
 )
+
+
 ANSWERS = st.dictionaries(st.sampled_from(["q0", "q1", "q0.GPE", "x"]), NEARLY)
+
+
 BODIES = st.fixed_dictionaries(
     {},
     optional={
