@@ -142,4 +142,5 @@ def _shown(stage: Literal["signals", "selector"], call: Call, reply: Reply) -> C
         ms=reply.elapsed_ms,
         timings=reply.timings,
         attempts=reply.attempts,
+        unanswered=reply.unanswered,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -89,9 +90,10 @@ class DecisionOutcome:
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """One call to a decision model. ``questions``: entry name -> question ids. ``attempts``: how
-    many times the model was asked: 0 where every answer was kept from before (CACHE-2), up to 3 at
-    a remote API (MRG-5).
+    """One call to a decision model. ``questions``: entry name -> question ids; ``unanswered``: why
+    some of them have no answer. ``timings`` is ``None`` where no replica of a local model replied.
+    ``attempts``: how many times the model was asked: 0 where every answer was kept from before
+    (CACHE-2), up to 3 at a remote API (MRG-5).
     """
 
     stage: Literal["signals", "selector"]
@@ -99,8 +101,9 @@ class CallOutcome:
     form: Literal["standard", "batch"]
     questions: dict[str, tuple[str, ...]]
     ms: float
-    timings: Timings
+    timings: Timings | None = None
     attempts: int = 1
+    unanswered: Mapping[str, Mapping[str, AnswerError]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

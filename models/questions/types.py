@@ -137,15 +137,26 @@ class NoulAnswer:
 
 @dataclass(frozen=True)
 class ChoiceAnswer:
-    """``probabilities`` beside ``keys``, in the question's order, summing to 1."""
+    """``probabilities`` beside ``keys``, in the question's order, summing to 1.
+
+    ``chosen``: the index of the option that the model itself calls the most likely, where rounded
+    probabilities do not tell it from others; else ``None``.
+    """
 
     keys: tuple[str, ...]
     probabilities: tuple[float, ...]
+    chosen: int | None = None
+
+    @property
+    def winner(self) -> int:
+        """The index of the most likely option; ties go to the first."""
+        if self.chosen is not None:
+            return self.chosen
+        return self.probabilities.index(max(self.probabilities))
 
     @property
     def choice(self) -> str:
-        """The most likely option; ties go to the first."""
-        return self.keys[self.probabilities.index(max(self.probabilities))]
+        return self.keys[self.winner]
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ class ModelReply:
     """``answers``: per row, an answer per question. ``tokens``: per row, of its state.
 
     The times are milliseconds of the call's longest row: waiting, tokenising, computing.
+    ``heard`` is false where the asker says it, having heard of no replica.
     """
 
     answers: tuple[tuple[Answer, ...], ...]
@@ -79,6 +80,7 @@ class ModelReply:
     queue_ms: float
     tokenize_ms: float
     forward_ms: float
+    heard: bool = True
 
 
 @dataclass(frozen=True)

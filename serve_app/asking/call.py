@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from models.questions.types import Answer, JsonValue, Question
+from models.questions.types import Answer, AnswerError, ErrorAnswer, JsonValue, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,28 @@ class Timings:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """``answers``: entry name -> question id -> answer, complete: a question without an answer
-    is an ``ErrorAnswer``. ``elapsed_ms`` is the asker's wait. ``attempts``: how many times the
+    is an ``ErrorAnswer``. ``tokens``: entry name -> its state's; of the whole call under its first
+    entry where a model counts no parts. ``elapsed_ms`` is the asker's wait. ``timings`` is ``None``
+    where no replica of a local model replied. ``attempts``: how many times the
     model was asked: 0 where every answer was kept from before, up to 3 at a remote API (MRG-5).
     ``retry_after_s``: when a model without room would be asked again, if it said so.
     """
 
     answers: Mapping[str, Mapping[str, Answer]]
-    input_tokens: int = 0
+    tokens: Mapping[str, int] = field(default_factory=dict)
     elapsed_ms: float = 0.0
-    timings: Timings = Timings()
+    timings: Timings | None = None
     attempts: int = 1
     retry_after_s: float | None = None
+
+    @property
+    def unanswered(self) -> dict[str, dict[str, AnswerError]]:
+        """Entry name -> question id -> why there is no answer, of those that have none."""
+        reasons = {
+            name: {id: a.error for id, a in by_id.items() if isinstance(a, ErrorAnswer)}
+            for name, by_id in self.answers.items()
+        }
+        return {name: by_id for name, by_id in reasons.items() if by_id}
 
 
 Ask: TypeAlias = Callable[[Call], Awaitable[Reply]]

@@ -46,6 +46,7 @@ def _fits(question: Question, answer: Answer) -> bool:
                 question.type is QuestionType.CHOICE
                 and _named(question, keys)
                 and _distribution(probabilities, len(keys))
+                and 0 <= answer.winner < len(keys)
             )
         case ScoreAnswer(levels, probabilities):
             return (

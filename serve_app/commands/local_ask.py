@@ -25,7 +25,7 @@ def local_ask(engines: Mapping[str, Engine], clock: Clock) -> Ask:
         end = clock()
         return Reply(
             answers=answers(call, [row.answers for row in answered]),
-            input_tokens=sum(row.tokens for row in answered),
+            tokens={name: row.tokens for name, row in zip(call.entries, answered, strict=True)},
             elapsed_ms=(end - start) * 1000,
             timings=Timings(0.0, (ready - start) * 1000, (end - ready) * 1000),
         )

@@ -138,7 +138,9 @@ def _calls(calls: Iterable[CallOutcome]) -> Table:
     for call in calls:
         asked = [f"{name}: {', '.join(ids)}" for name, ids in call.questions.items()]
         timings = call.timings
-        parts = (call.ms, timings.queue_ms, timings.tokenize_ms, timings.forward_ms)
+        parts = [call.ms]
+        if timings is not None:
+            parts += [timings.queue_ms, timings.tokenize_ms, timings.forward_ms]
         table.add_row(
             call.stage,
             Text(call.deployment),

@@ -55,7 +55,7 @@ async def select(
     if not isinstance(answer, ChoiceAnswer):
         return Selection(models, exchange=(call, reply))
     scores = zip(answer.keys, answer.probabilities, strict=True)
-    ranking = tuple(sorted(scores, key=lambda scored: -scored[1]))
+    ranking = tuple(sorted(scores, key=lambda scored: (scored[0] != answer.choice, -scored[1])))
     return Selection(tuple(model for model, _ in ranking), ranking, (call, reply))
 
 

@@ -18,6 +18,7 @@ from serve_app.providers.backends import order
 from serve_app.providers.connection import Connection
 from serve_app.providers.headers import to_client, to_provider
 from serve_app.providers.relay import Relay
+from serve_app.providers.tls import tls_context
 
 MAX_ATTEMPTS: Final = 3
 """Backends tried per model; each is tried once."""
@@ -54,7 +55,7 @@ class ChatProviders:
         rng: Random,
         observe: Observe,
     ) -> None:
-        tls = httpx.create_ssl_context(trust_env=False)
+        tls = tls_context()
         self._models = {
             model.name: (model, [_Upstream(backend, env, tls) for backend in model.backends])
             for model in models

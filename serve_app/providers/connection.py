@@ -24,15 +24,19 @@ class Connection:
         self._waited = False
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Refuses what is there without a turn of the event loop: it was sent before this request
-        was. Surplus bytes behind another request's answer must not become the answer to this one.
-        httpcore closes a connection whose trace raises.
+        """Refuses what is there without the event loop having looked for it: it was sent before
+        this request was. Surplus bytes behind another request's answer must not become the answer
+        to this one. httpcore closes a connection whose trace raises.
+
+        Two turns, since one passes in any case: anyio gives it to the others before it hands out
+        what it has read already.
         """
         if event == "connection.connect_tcp.started":
             self.fresh = True
         elif event.endswith("receive_response_headers.started"):
             self._waited = False
-            asyncio.get_running_loop().call_soon(self._wait)
+            loop = asyncio.get_running_loop()
+            loop.call_soon(loop.call_soon, self._wait)
         elif event.endswith("receive_response_headers.complete"):
             if not self._waited:
                 raise httpx.RemoteProtocolError("an answer that came before its request")

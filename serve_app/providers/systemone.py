@@ -35,11 +35,6 @@ Observe = Callable[[str], None]
 """
 
 
-def tls_context() -> SSLContext:
-    """Trusts the system's authorities, and no file that the environment names."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
 class SystemOneApi:
     """The HTTP client of one remote deployment. ``env`` holds the key that ``api_key_env`` names;
     ``tls`` is shared by many, since making one takes tens of milliseconds.

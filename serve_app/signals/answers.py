@@ -23,7 +23,7 @@ def reading_of(question: Question, answer: Answer) -> Reading:
         case NoulAnswer(probability):
             return Reading((probability,))
         case ChoiceAnswer(_, probabilities):
-            return Reading(probabilities, probabilities.index(max(probabilities)))
+            return Reading(probabilities, answer.winner)
         case ScoreAnswer():
             return Reading((answer.score,))
         case SetAnswer(_, probabilities):

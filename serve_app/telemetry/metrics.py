@@ -139,7 +139,7 @@ def observe_request(route: str, status: int, seconds: float) -> None:
 
 
 def observe_signals(outcome: Outcome) -> None:
-    """What the request stage asked, and what it got no answer to."""
+    """What the request stage asked, and what it got no answer to: rules, and the selector."""
     for rule in outcome.rules:
         if rule.verdict is Truth.UNKNOWN and rule.reason is not None:
             UNKNOWN.labels(rule.type, rule.reason.value).inc()
@@ -147,7 +147,12 @@ def observe_signals(outcome: Outcome) -> None:
             FAILED_CLOSED.labels(rule.type).inc()
     for call in outcome.calls:
         CALLS.labels(call.deployment, call.form).inc(call.attempts)
-        _observe_timings(call.deployment, call.timings)
+        if call.timings is not None:
+            _observe_timings(call.deployment, call.timings)
+        if call.stage == "selector":
+            for reasons in call.unanswered.values():
+                for reason in reasons.values():
+                    UNKNOWN.labels("selector", reason.value).inc()
 
 
 def observe_decision(outcome: Outcome) -> None:
@@ -155,6 +160,7 @@ def observe_decision(outcome: Outcome) -> None:
 
 
 def observe_reply(deployment: str, reply: ModelReply) -> None:
+    """For a reply of a replica."""
     _observe_timings(deployment, Timings(reply.queue_ms, reply.tokenize_ms, reply.forward_ms))
 
 

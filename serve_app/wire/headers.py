@@ -89,9 +89,13 @@ def error_path(code: Code) -> str:
     return "error"
 
 
-def server_timing(stage_ms: Mapping[str, float], timings: Iterable[Timings]) -> dict[str, str]:
-    """Stages in the order of a request, then the model's own times, summed over the calls."""
-    calls = list(timings)
+def server_timing(
+    stage_ms: Mapping[str, float], timings: Iterable[Timings | None]
+) -> dict[str, str]:
+    """Stages in the order of a request, then the model's own times, summed over the calls that it
+    told them of.
+    """
+    calls = [call for call in timings if call is not None]
     model = {
         "queue": sum(call.queue_ms for call in calls),
         "tokenize": sum(call.tokenize_ms for call in calls),

@@ -117,15 +117,17 @@ def _node(node: NodeOutcome) -> dict[str, Any]:
 
 
 def _call(call: CallOutcome) -> dict[str, Any]:
+    timings = call.timings
     return {
         "stage": call.stage,
         "deployment": call.deployment,
         "form": call.form,
         "states": len(call.questions),
         "questions": call.questions,
+        "unanswered": call.unanswered,
         "attempts": call.attempts,
         "ms": call.ms,
-        "queue_ms": call.timings.queue_ms,
-        "tokenize_ms": call.timings.tokenize_ms,
-        "forward_ms": call.timings.forward_ms,
+        "queue_ms": None if timings is None else timings.queue_ms,
+        "tokenize_ms": None if timings is None else timings.tokenize_ms,
+        "forward_ms": None if timings is None else timings.forward_ms,
     }

@@ -47,7 +47,7 @@ def matched(rules: Iterable[RuleOutcome]) -> list[str]:
 
 def _members(outcome: Outcome) -> dict[str, Any]:
     members: dict[str, Any] = {"signals": _list(matched(outcome.rules))}
-    if unknown := _unknown(outcome.rules):
+    if unknown := _unknown(outcome):
         members["unknown"] = (unknown, {})
     if outcome.confidence is not None:
         members["confidence"] = (_decimal(outcome.confidence), {})
@@ -61,13 +61,19 @@ def _members(outcome: Outcome) -> dict[str, Any]:
     return members
 
 
-def _unknown(rules: Iterable[RuleOutcome]) -> list[Any]:
-    """``type:name;reason=…`` of every rule without an answer, those that failed closed too."""
-    return [
-        (_item(f"{rule.type}:{rule.name}"), {"reason": Token(rule.reason.value)})
-        for rule in rules
+def _unknown(outcome: Outcome) -> list[Any]:
+    """``type:name;reason=…`` of every rule without an answer, those that failed closed too, and
+    ``selector;reason=…``."""
+    reasons = [
+        (f"{rule.type}:{rule.name}", rule.reason)
+        for rule in outcome.rules
         if rule.verdict is Truth.UNKNOWN and rule.reason is not None
     ]
+    for call in outcome.calls:
+        if call.stage == "selector":
+            asked = [reason for by_id in call.unanswered.values() for reason in by_id.values()]
+            reasons += [("selector", reason) for reason in asked]
+    return [(_item(name), {"reason": Token(reason.value)}) for name, reason in reasons]
 
 
 def _list(values: Iterable[str]) -> tuple[list[Any], dict[str, Any]]:

@@ -36,10 +36,12 @@ _VALUES: Final = ("noul", "choice", "score", "probabilities")
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """``answers``: entry name -> question id -> answer, complete."""
+    """``answers``: entry name -> question id -> answer, complete. ``tokens``: entry name -> its
+    state's; a total that is not told in parts stands under the first entry.
+    """
 
     answers: Mapping[str, Mapping[str, Answer]]
-    input_tokens: int
+    tokens: Mapping[str, int]
 
 
 def read_answers(entries: Mapping[str, Entry], body: JsonValue, *, batch: bool) -> Answered:
@@ -50,9 +52,10 @@ def read_answers(entries: Mapping[str, Entry], body: JsonValue, *, batch: bool) 
         parts = {name: _object(states.get(name)) for name in entries}
     else:
         parts = dict.fromkeys(entries, whole)
-    tokens = _tokens(whole)
-    if tokens is None:
-        tokens = sum(_tokens(part) or 0 for part in parts.values())
+    tokens = {name: _tokens(part) or 0 for name, part in parts.items()}
+    total = _tokens(whole)
+    if total is not None and total != sum(tokens.values()):
+        tokens = dict.fromkeys(parts, 0) | {next(iter(parts)): total}
     return Answered({name: _entry(entry, parts[name]) for name, entry in entries.items()}, tokens)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Final
 
-from models.questions.standard import colliding
 from models.questions.types import Answer, AnswerError, ErrorAnswer
 from serve_app.asking.call import Call, Entry, Reply
 from serve_app.asking.remote.answers import read_answers
@@ -19,24 +18,23 @@ MOST_POSTS: Final = 3
 that is posted again because a kept connection was closed uses up one of the three."""
 
 LAST_WORD_S: Final = 0.02
-"""The sends end this much before the asker's wait, and at most a tenth of it: what is known by
-then must still get there."""
+"""Retries end this much before the asker's wait, and at most a tenth of it."""
 
 
 async def ask_remote(call: Call, model: str, send: Send, clock: Clock, *, batch: bool) -> Reply:
     """Posts at most ``MOST_POSTS`` times within ``call.timeout_s``, always in the same form.
 
-    ``batch``: the form; a call that lost entries to a cache keeps that of the one it was. A set
-    whose labels' answers would stand under the ids of others is not asked (S1-12).
+    ``batch``: the form; a call that lost entries to a cache keeps that of the one it was. Retries
+    end a little before the asker's wait: what is known by then must still get there.
     """
     began = clock()
-    deadline = None if call.timeout_s is None else began + call.timeout_s - _reserve(call.timeout_s)
     asking = _Asking(call.entries)
     again: frozenset[str] = frozenset()
-    sends = posts = tokens = 0
+    sends = posts = 0
+    tokens: Mapping[str, int] = {}
     retry_after_s = None
     while asking.entries:
-        left_s = None if deadline is None else deadline - clock()
+        left_s = _left_s(call.timeout_s, clock() - began, again=sends > 0)
         if left_s is not None and left_s <= 0:
             asking.fail(AnswerError.DEADLINE_EXCEEDED)
             break
@@ -52,7 +50,7 @@ async def ask_remote(call: Call, model: str, send: Send, clock: Clock, *, batch:
         if answer.status == 200:
             read = read_answers(asking.entries, answer.body, batch=batch)
             asking.answer(read.answers)
-            tokens = read.input_tokens
+            tokens = read.tokens
             break
         failure = read_failure(answer, asking.entries, batch=batch)
         retry_after_s = failure.retry_after_s
@@ -71,8 +69,10 @@ async def ask_remote(call: Call, model: str, send: Send, clock: Clock, *, batch:
     )
 
 
-def _reserve(timeout_s: float) -> float:
-    return min(LAST_WORD_S, timeout_s / 10)
+def _left_s(timeout_s: float | None, passed_s: float, *, again: bool) -> float | None:
+    if timeout_s is None:
+        return None
+    return timeout_s - passed_s - (min(LAST_WORD_S, timeout_s / 10) if again else 0.0)
 
 
 def _ask_again(sends: int, failure: Failure, repeated: Set[str]) -> bool:
@@ -87,8 +87,6 @@ class _Asking:
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self.entries = {name: entry for name, entry in entries.items() if entry.questions}
         self._answers: dict[str, dict[str, Answer]] = {name: {} for name in entries}
-        for name, entry in list(self.entries.items()):
-            self._drop(name, colliding(entry.questions), AnswerError.INVALID_QUESTION)
 
     def drop(self, failure: Failure, everywhere: Set[str]) -> None:
         """Ends what the failure names, where it names it; a question of ``everywhere``, and one

@@ -42,9 +42,11 @@ def choice(question: Question, raw: Mapping[str, JsonValue]) -> ChoiceAnswer | N
     chosen = raw.get("choice")
     if given is None or not isinstance(chosen, str) or chosen not in keys:
         return None
-    if max(given) - given[keys.index(chosen)] > HALF_A_HUNDREDTH + SLACK:
+    place = keys.index(chosen)
+    if max(given) - given[place] > HALF_A_HUNDREDTH + SLACK:
         return None
-    return ChoiceAnswer(keys, _scaled(given))
+    told = given.index(max(given)) == place
+    return ChoiceAnswer(keys, _scaled(given), None if told else place)
 
 
 def score(question: Question, raw: Mapping[str, JsonValue]) -> ScoreAnswer | None:

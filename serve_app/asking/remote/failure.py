@@ -71,9 +71,14 @@ def read_failure(answer: RemoteAnswer, entries: Mapping[str, Entry], *, batch: b
         if found is not None and found not in named:
             reason = _known(codes) or _unsaid(status, found)
             named[found] = Named(*found, reason)
+    return Failure(_of_the_rest(status, body, bool(named)), tuple(named.values()))
+
+
+def _of_the_rest(status: int, body: Mapping[str, JsonValue], named: bool) -> AnswerError:
+    """A code of ours is about what the error names; only where it names nothing, about all."""
+    known = None if named else _known(_codes(body))
     too_large = AnswerError.MAX_LENGTH_EXCEEDED if status == CONTENT_TOO_LARGE else None
-    reason = _known(_codes(body)) or too_large or AnswerError.UNAVAILABLE
-    return Failure(reason, tuple(named.values()))
+    return known or too_large or AnswerError.UNAVAILABLE
 
 
 def _unsaid(status: int, place: Place) -> AnswerError:

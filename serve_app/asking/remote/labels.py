@@ -51,10 +51,10 @@ def read_spans(
     """``given``: of ``spans``. ``present``: P(there is one). ``text``: the state's, rendered.
 
     A span is refused where its words do not stand at its place: offsets that count bytes or
-    UTF-16 units would mask something else. So is an empty list beside a likely ``present``:
-    personal data that was seen and not placed is not absent.
+    UTF-16 units would mask something else. So are spans of which none is likely beside a likely
+    ``present``: personal data that was seen and not placed is not absent.
     """
-    if not isinstance(given, list) or (not given and present >= SELECTED):
+    if not isinstance(given, list):
         return None
     labels = {option.key for option in question.options}
     spans = []
@@ -63,7 +63,8 @@ def read_spans(
         if span is None or span.label not in labels:
             return None
         spans.append(span)
-    return SpanAnswer(tuple(spans))
+    answer = SpanAnswer(tuple(spans))
+    return None if present >= SELECTED > answer.probability else answer
 
 
 def _span(raw: JsonValue, text: str) -> Span | None:

@@ -89,12 +89,12 @@ class Gateway:
         try:
             exchange = self._admit(exchange, trusted)
             data = await read_body(headers, chunks, self._max_body_bytes)
-            body = parse_json(data)
+            body = with_whole_integers(parse_json(data), data)
             match api:
                 case Api.CHAT:
-                    return await self._chat.chat(exchange, with_whole_integers(body, data))
+                    return await self._chat.chat(exchange, body)
                 case Api.PREVIEW:
-                    return await self._chat.preview(exchange, with_whole_integers(body, data))
+                    return await self._chat.preview(exchange, body)
                 case Api.SYSTEMONE:
                     return await self._systemone.answer(exchange, body)
         except ClientLeftError:

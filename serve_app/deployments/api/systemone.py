@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from time import monotonic
 from typing import Final
 
@@ -12,8 +13,8 @@ import orjson
 from models.cards.schema import Card
 from models.engine import Row
 from models.questions.standard import RequestError, SystemOneBody, parse_body, response
-from models.questions.types import AnswerError, ErrorAnswer, JsonValue
-from models.scheduling.messages import ModelCall, ModelReply, Refusal
+from models.questions.types import Answer, AnswerError, ErrorAnswer, JsonValue
+from models.scheduling.messages import ModelCall, Refusal
 from serve_app.asking.call import Call, Entry, Timings
 from serve_app.asking.stage import answered
 from serve_app.deployments.api.exchange import Exchange
@@ -50,30 +51,25 @@ class SystemOneHandler:
         deployment = self._names.decision_model(call.model)
         card = self._cards[deployment]
         if deployment in self._remote:
-            reply = await self._remote_reply(exchange, call, deployment)
+            found = await self._remote_answers(exchange, call, deployment)
         else:
-            reply = await self._local_reply(exchange, call, deployment)
-        timings = Timings(reply.queue_ms, reply.tokenize_ms, reply.forward_ms)
-        meta = {
-            "queue_ms": reply.queue_ms,
-            "tokenize_ms": reply.tokenize_ms,
-            "forward_ms": reply.forward_ms,
-        }
+            found = await self._local_answers(exchange, call, deployment)
+        meta = None if found.timings is None else asdict(found.timings)
         answer = response(
-            call, card.name, reply.answers, reply.tokens, thresholds=card.thresholds, meta=meta
+            call, card.name, found.answers, found.tokens, thresholds=card.thresholds, meta=meta
         )
         headers = {
             "content-type": JSON,
             **id_headers(exchange.id),
             **public_headers("systemone", model=card.name),
-            **server_timing({}, [timings]),
+            **server_timing({}, [found.timings]),
         }
         return WireAnswer(200, orjson.dumps(answer), headers)
 
-    async def _local_reply(
+    async def _local_answers(
         self, exchange: Exchange, call: SystemOneBody, deployment: str
-    ) -> ModelReply:
-        """The model's reply; when time runs out each question says so in its place (S1-12)."""
+    ) -> _Found:
+        """The model's answers; when time runs out each question says so in its place (S1-12)."""
         asked = call.asked()
         rows = tuple(Row(state, questions) for state, questions in asked)
         remaining = _patience(exchange, call, PATIENCE_S)
@@ -84,29 +80,45 @@ class SystemOneHandler:
                 )
         except TimeoutError:
             late = ErrorAnswer(AnswerError.DEADLINE_EXCEEDED)
-            answers = tuple((late,) * len(row.questions) for row in rows)
-            return ModelReply(answers, (0,) * len(rows), 0.0, 0.0, 0.0)
+            return _Found(tuple((late,) * len(row.questions) for row in rows), (0,) * len(rows))
         if isinstance(reply, Refusal):
             metrics.observe_refusal(deployment, reply)
             raise _refusal(reply.error, reply.predicted_wait_s)
+        if not reply.heard:
+            return _Found(reply.answers, reply.tokens)
         metrics.observe_reply(deployment, reply)
-        return reply
+        timings = Timings(reply.queue_ms, reply.tokenize_ms, reply.forward_ms)
+        return _Found(reply.answers, reply.tokens, timings)
 
-    async def _remote_reply(
+    async def _remote_answers(
         self, exchange: Exchange, call: SystemOneBody, deployment: str
-    ) -> ModelReply:
-        """As above; what a remote API has no room for, whole, is refused here too (S1-9)."""
+    ) -> _Found:
+        """As above; what a remote API refuses as a whole is refused here too, whatever answers
+        were kept from before (S1-9, S1-12)."""
         limit_s = self._remote[deployment].timeout_s
         remote_call = call_of(deployment, call, _patience(exchange, call, limit_s))
         (reply,) = await answered([remote_call], self._services.ask_remote, monotonic)
-        answers = tuple(tuple(by_id.values()) for by_id in reply.answers.values())
-        errors = {a.error if isinstance(a, ErrorAnswer) else None for row in answers for a in row}
+        errors = {reason for by_id in reply.unanswered.values() for reason in by_id.values()}
         for whole in (AnswerError.OVERLOADED, AnswerError.NOT_READY):
-            if errors == {whole}:
+            if whole in errors:
                 raise _refusal(whole, reply.retry_after_s)
-        # A remote API counts a call's tokens as one.
-        tokens = (reply.input_tokens, *(0 for _ in answers[1:]))
-        return ModelReply(answers, tokens, 0.0, 0.0, 0.0)
+        answers = tuple(tuple(by_id.values()) for by_id in reply.answers.values())
+        if all(answer == INVALID for row in answers for answer in row):
+            message = "the model takes none of these questions"
+            raise RouterError(Code.INVALID_REQUEST, message, loc=("body", "questions"))
+        return _Found(answers, tuple(reply.tokens.get(name, 0) for name in reply.answers))
+
+
+INVALID: Final = ErrorAnswer(AnswerError.INVALID_QUESTION)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A row of answers and a count of tokens per request of the call that has a valid question."""
+
+    answers: Sequence[Sequence[Answer]]
+    tokens: Sequence[int]
+    timings: Timings | None = None
 
 
 def call_of(deployment: str, body: SystemOneBody, timeout_s: float) -> Call:

@@ -73,7 +73,7 @@ async def ask_model(
 def unanswered(call: ModelCall, error: AnswerError) -> ModelReply:
     """A reply whose every answer is ``error``."""
     answers = tuple((ErrorAnswer(error),) * len(row.questions) for row in call.rows)
-    return ModelReply(answers, (0,) * len(call.rows), 0.0, 0.0, 0.0)
+    return ModelReply(answers, (0,) * len(call.rows), 0.0, 0.0, 0.0, heard=False)
 
 
 async def _once(

@@ -10,7 +10,8 @@ from serve_app.asking.call import Call, Reply
 from serve_app.asking.remote.cache import RemoteCache
 from serve_app.asking.remote.model import RemoteModel
 from serve_app.config.schema.catalog import ModelCatalog
-from serve_app.providers.systemone import SystemOneApi, tls_context
+from serve_app.providers.systemone import SystemOneApi
+from serve_app.providers.tls import tls_context
 from serve_app.telemetry.metrics import observe_remote
 
 

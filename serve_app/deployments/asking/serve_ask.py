@@ -38,9 +38,10 @@ class ServeAsk:
         if isinstance(reply, Refusal):
             observe_refusal(call.deployment, reply)
             return failed(call, ErrorAnswer(reply.error), elapsed_ms)
+        timings = Timings(reply.queue_ms, reply.tokenize_ms, reply.forward_ms)
         return Reply(
             answers(call, reply.answers),
-            sum(reply.tokens),
+            dict(zip(call.entries, reply.tokens, strict=True)),
             elapsed_ms,
-            Timings(reply.queue_ms, reply.tokenize_ms, reply.forward_ms),
+            timings if reply.heard else None,
         )

@@ -33,9 +33,11 @@ async def test_each_entry_is_answered_about_its_own_state() -> None:
     assert reply.answers["2"].keys() == {"x"}
     assert reply.answers["2"]["x"] != reply.answers["1"]["x"]
     engine = FixedTimeEngine(0)
-    assert reply.input_tokens == sum(
-        engine.prepare(Row(state, ())).tokens for state in ("hi", history, "ho")
-    )
+    assert reply.tokens == {
+        name: engine.prepare(Row(state, ())).tokens
+        for name, state in {"1": "hi", "2": history, "3": "ho"}.items()
+    }
+    assert reply.timings is not None
     assert (reply.elapsed_ms, reply.timings.tokenize_ms, reply.timings.forward_ms) == (
         2000,
         1000,

@@ -79,6 +79,7 @@ def each(names: str, expected: Expected) -> dict[str, Expected]:
 
 
 _BOTH_GUARDS = {"attack": INVALID_QUESTION, "attack-before": INVALID_QUESTION}
+_TWO_NAMED = {"attack": INVALID_QUESTION, "personal": INVALID_QUESTION}
 _TOPIC = {"topic": INVALID_QUESTION}
 
 CONNECTIONS: Final = {
@@ -132,12 +133,12 @@ REFUSALS: Final = {
         Effect(dict.fromkeys(TWO_STATES, UNAVAILABLE) | _BOTH_GUARDS, 3),
     ),
     "names-every-entry-then-others": Expected(
-        Effect(dict.fromkeys(ONE_STATE, INVALID_QUESTION), 2),
-        Effect(dict.fromkeys(TWO_STATES, INVALID_QUESTION), 3),
+        Effect(dict.fromkeys(ONE_STATE, UNAVAILABLE) | _TWO_NAMED, 2),
+        Effect(dict.fromkeys(TWO_STATES, UNAVAILABLE) | _BOTH_GUARDS | _TWO_NAMED, 3),
     ),
     "names-everything": everything(INVALID_QUESTION),
     # MRG-6: the retry fails for another question, which ends it
-    "endless-namer": everything(INVALID_QUESTION, 2),
+    "endless-namer": rest(_TWO_NAMED, UNAVAILABLE, 2),
     # MRG-4: the whole entry goes, and the other is asked alone, as a batch
     **each(
         "names-input names-input-in-error",

@@ -13,7 +13,8 @@ from serve_app.asking.remote.cache import RemoteCache
 from serve_app.asking.remote.model import RemoteModel
 from serve_app.config.cards import cards_of
 from serve_app.outcome import Outcome, RuleOutcome, Truth
-from serve_app.providers.systemone import SystemOneApi, tls_context
+from serve_app.providers.systemone import SystemOneApi
+from serve_app.providers.tls import tls_context
 from serve_app.recipe import CompiledRecipe
 from tests.doubles.faults.asking import FAULTY, KEY, MESSAGE, Api, catalog, recipe
 from tests.doubles.recipes import compiled, config, routed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import http_sf
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.questions.types import AnswerError
-from serve_app.outcome import Outcome, RuleOutcome, Truth
+from serve_app.outcome import CallOutcome, Outcome, RuleOutcome, Truth
 from serve_app.wire.trace import MAX_BYTES, trace
 
 NAMES = st.text(min_size=1, max_size=40)
@@ -70,6 +71,10 @@ def test_every_rule_without_an_answer_says_why() -> None:
     unknown = RuleOutcome("safety", "harm", Truth.UNKNOWN, Truth.UNKNOWN, reason=full)
     written = trace(Outcome("r", "v", rules=(closed, unknown, rule("domain", "math"))))
     assert "unknown=(pii:any;reason=deadline_exceeded safety:harm;reason=overloaded)" in written
+    selector = CallOutcome("selector", "d", "standard", {"1": ("selector",)}, 1.0)
+    late_selector = replace(selector, unanswered={"1": {"selector": late}})
+    written = trace(Outcome("r", "v", calls=(selector, late_selector)))
+    assert "unknown=(selector;reason=deadline_exceeded)" in written
     assert "unknown" not in trace(Outcome("r", "v", rules=(rule("domain", "math"),)))
 
 

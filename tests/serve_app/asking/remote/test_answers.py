@@ -155,7 +155,7 @@ def test_an_answer_of_another_form_answers_nothing(body):
     for batch in (False, True):
         found = read_answers({"1": Entry(TEXT, {"q": NOUL, "r": SPAN})}, body, batch=batch)
         assert found.answers == {"1": {"q": MALFORMED, "r": MALFORMED}}
-        assert found.input_tokens == 0
+        assert sum(found.tokens.values()) == 0
 
 
 def test_a_batch_is_answered_by_entry():
@@ -170,20 +170,24 @@ def test_a_batch_is_answered_by_entry():
 @pytest.mark.parametrize(
     ("total", "parts", "tokens"),
     [
-        ({"input_tokens": 9}, [{"input_tokens": 3}, {"input_tokens": 4}], 9),
-        (None, [{"input_tokens": 3}, {"input_tokens": 4}], 7),
-        ({"input_tokens": 9.0}, [{"input_tokens": 3}, None], 3),
-        ({"input_tokens": -1}, [{"input_tokens": True}, {"input_tokens": "4"}], 0),
-        ({"input_tokens": 10**400}, [{"input_tokens": 2}, {}], 2),
-        ([], [], 0),
+        ({"input_tokens": 7}, [{"input_tokens": 3}, {"input_tokens": 4}], [3, 4]),
+        ({"input_tokens": 9}, [{"input_tokens": 3}, {"input_tokens": 4}], [9, 0]),
+        ({"input_tokens": 9}, [], [9, 0]),
+        (None, [{"input_tokens": 3}, {"input_tokens": 4}], [3, 4]),
+        ({"input_tokens": 9.0}, [{"input_tokens": 3}, None], [3, 0]),
+        ({"input_tokens": -1}, [{"input_tokens": True}, {"input_tokens": "4"}], [0, 0]),
+        ({"input_tokens": 10**400}, [{"input_tokens": 2}, {}], [2, 0]),
+        ([], [], [0, 0]),
     ],
 )
-def test_tokens_are_the_total_else_the_sum_of_the_entries(total, parts, tokens):
-    """S1-11: what is no count counts nothing."""
+def test_tokens_are_the_entries_own_and_a_total_without_parts_is_the_first_ones(
+    total, parts, tokens
+):
+    """S1-10, S1-11: what is no count counts nothing."""
     entries = {name: Entry(TEXT, {"q": NOUL}) for name in ("1", "2")}
     states = {str(i): {"answers": {}, "usage": usage} for i, usage in enumerate(parts, start=1)}
     body = {"usage": total, "states": states}
-    assert read_answers(entries, body, batch=True).input_tokens == tokens
+    assert read_answers(entries, body, batch=True).tokens == dict(zip("12", tokens, strict=True))
 
 
 def nested(depth: int) -> Any:
@@ -255,7 +259,7 @@ def test_whatever_a_server_sends_each_question_has_a_valid_answer_or_a_reason(as
     entries = {"1": entry, "2": entry} if batch else {"1": entry}
     found = read_answers(entries, body, batch=batch)
     assert found.answers.keys() == entries.keys()
-    assert found.input_tokens >= 0
+    assert all(tokens >= 0 for tokens in found.tokens.values())
     for by_id in found.answers.values():
         assert by_id.keys() == entry.questions.keys()
         for id, question in entry.questions.items():

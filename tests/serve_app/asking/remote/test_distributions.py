@@ -8,7 +8,6 @@ import pytest
 
 from models.questions.types import (
     ChoiceAnswer,
-    ErrorAnswer,
     Option,
     Question,
     QuestionType,
@@ -16,6 +15,7 @@ from models.questions.types import (
 )
 from serve_app.asking.remote.answers import MALFORMED
 from serve_app.asking.validation import validated
+from serve_app.signals.answers import reading_of
 from tests.doubles.remote_answers import (
     A_CHOICE,
     A_SCORE,
@@ -50,11 +50,17 @@ def test_a_choice_that_contradicts_its_question_or_itself_is_malformed(changed):
     assert answer(CHOICE, A_CHOICE | changed) == MALFORMED
 
 
-def test_tied_options_may_all_be_the_choice():
-    """S1-3: rounding hides which was more likely."""
-    for a, b in ((0.4, 0.4), (0.399, 0.401)):
-        raw = A_CHOICE | {"choice": "a", "probabilities": {"a": a, "B": b, "c": 0.2}}
-        assert not isinstance(answer(CHOICE, raw), ErrorAnswer)
+@pytest.mark.parametrize("chosen", ["a", "B"])
+@pytest.mark.parametrize("shares", [(0.4, 0.4), (0.399, 0.401), (0.401, 0.399)])
+def test_of_options_that_rounding_cannot_tell_apart_the_choice_is_the_models_own(chosen, shares):
+    """S1-3, UNK-1: it knows which was more likely"""
+    a, b = shares
+    raw = A_CHOICE | {"choice": chosen, "probabilities": {"a": a, "B": b, "c": 0.2}}
+    read_back = answer(CHOICE, raw)
+    assert isinstance(read_back, ChoiceAnswer)
+    assert read_back.choice == chosen
+    assert validated(CHOICE, read_back) is read_back
+    assert reading_of(CHOICE, read_back).winner == ["a", "B"].index(chosen)
 
 
 def test_a_rounded_distribution_is_scaled_to_one():

@@ -120,6 +120,14 @@ def test_no_spans_beside_a_likely_one_is_a_contradiction():
     assert answer(SPAN, {"type": "noul", "noul": 0.4}, spans={"q": []}) == SpanAnswer(())
 
 
+def test_unlikely_spans_beside_a_likely_one_are_a_contradiction():
+    """UNK-1, UNK-3: a guard must not pass what was seen and not placed"""
+    likely = {"type": "noul", "noul": 0.97}
+    assert answer(SPAN, likely, spans={"q": [A_SPAN | {"probability": 0.01}]}) == MALFORMED
+    both = [A_SPAN | {"probability": 0.01}, A_SPAN | {"probability": 0.9}]
+    assert isinstance(answer(SPAN, likely, spans={"q": both}), SpanAnswer)
+
+
 def test_an_error_of_one_label_is_the_sets():
     """S1-12"""
     wrong = BOTH | {"q.GPE": {"type": "error", "error": "max_length_exceeded"}}

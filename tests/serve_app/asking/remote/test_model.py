@@ -9,11 +9,13 @@ import pytest
 
 from models.questions.types import (
     AnswerError,
+    ChoiceAnswer,
     ErrorAnswer,
     NoulAnswer,
     Option,
     Question,
     QuestionType,
+    SetAnswer,
 )
 from serve_app.asking.call import Call, Entry
 from serve_app.asking.remote.cache import KEPT_S, RemoteCache
@@ -48,7 +50,7 @@ async def test_what_is_kept_is_not_sent_again():
     first = await remote.ask(call(_1={"a": A, "b": B}))
     again = await remote.ask(call(_1={"x": B, "y": A}))
     assert first.attempts == len(api.bodies) == 1
-    assert again.attempts == again.input_tokens == 0
+    assert again.attempts == sum(again.tokens.values()) == 0
     assert again.answers == {"1": {"x": YES, "y": YES}}
     api.clock.now += KEPT_S
     assert (await remote.ask(call(_1={"a": A}))).attempts == 1
@@ -166,3 +168,29 @@ async def test_a_caller_that_gives_up_cancels_the_send():
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert cancelled.is_set()
+
+
+async def test_a_set_whose_labels_collide_with_ids_is_not_asked_whatever_is_kept():
+    """S1-12: whose answer would ``a.x`` be?"""
+    labels = Question(QuestionType.SET, "Which?", (Option("x"), Option("y")))
+    api = ScriptedApi()
+    remote, _ = model(api)
+    for attempts in (1, 0):
+        reply = await remote.ask(call(_1={"a": labels, "a.x": A}, _2={"a": labels}))
+        assert reply.answers["1"]["a"] == ErrorAnswer(AnswerError.INVALID_QUESTION)
+        assert reply.answers["1"]["a.x"] == YES
+        assert isinstance(reply.answers["2"]["a"], SetAnswer)
+        assert reply.attempts == attempts
+    assert api.asked == [{"1": ["a.x"], "2": ["a"]}]
+
+
+async def test_a_choice_of_one_option_is_answered_without_being_asked():
+    """LIM-1: an API may refuse it"""
+    one = Question(QuestionType.CHOICE, "Which?", (Option("only"),))
+    api = ScriptedApi()
+    remote, _ = model(api)
+    reply = await remote.ask(call(_1={"one": one, "a": A}))
+    assert reply.answers["1"] == {"one": ChoiceAnswer(("only",), (1.0,)), "a": YES}
+    assert api.asked == [{"": ["a"]}]
+    alone = await remote.ask(call(_1={"one": one}))
+    assert (alone.attempts, alone.answers["1"]["one"]) == (0, ChoiceAnswer(("only",), (1.0,)))

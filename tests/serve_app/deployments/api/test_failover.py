@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -200,3 +201,31 @@ async def test_a_deadline_that_passes_before_an_answer_is_a_504(start: Start, ec
     assert answer.status_code == 504
     assert answer.json()["error"]["code"] == "deadline_exceeded"
     assert answer.headers["x-vsr-selected-model"] == "general"
+
+
+@pytest.mark.parametrize("size", [0, 65_535, 65_536])
+async def test_bytes_behind_one_clients_answer_are_not_the_next_clients(
+    start: Start, size: int
+) -> None:
+    """API-3, law 1: a provider, or a proxy before it, that answers once too often"""
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    own = b'{"of": "own"}'.ljust(max(13, size - len(head % size)))
+    surplus = b'{"of": "surplus"}'
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        length = int(asked.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        writer.write(head % len(own) + own + head % len(surplus) + surplus)
+        await writer.drain()
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with start(document(model("general", url, url))) as router:
+        answers = [await ask(router) for _ in range(4)]
+    server.close()
+    said = [answer.json().get("of") for answer in answers]
+    assert said[0] == "own"
+    assert "surplus" not in said

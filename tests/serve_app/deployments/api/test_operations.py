@@ -50,7 +50,18 @@ async def test_each_thing_counts_under_its_exact_name(
                 deployment="primary",
             ),
         ),
-        calls=(CallOutcome("signals", "primary", "batch", {"1": ("q",)}, 1.0, Timings()),),
+        calls=(
+            CallOutcome("signals", "primary", "batch", {"1": ("q",)}, 1.0, Timings()),
+            CallOutcome(
+                "selector",
+                "far",
+                "standard",
+                {"1": ("selector",)},
+                1.0,
+                attempts=2,
+                unanswered={"1": {"selector": AnswerError.UNAVAILABLE}},
+            ),
+        ),
     )
     before = await samples(router)
     answer = await router.client.post("/v1/chat/completions", json=HELLO)
@@ -62,10 +73,14 @@ async def test_each_thing_counts_under_its_exact_name(
         'vsr_signal_unknown_total{reason="overloaded",signal="jailbreak"}',
         'vsr_signal_failed_closed_total{signal="jailbreak"}',
         'vsr_signal_calls_total{deployment="primary",form="batch"}',
+        'vsr_signal_unknown_total{reason="unavailable",signal="selector"}',
+        'vsr_model_queue_seconds_count{deployment="primary"}',
         'vsr_provider_attempts_total{model="general",outcome="ok"}',
         'vsr_request_duration_seconds_count{route="/v1/chat/completions"}',
     ):
         assert grown[name] == 1, name
+    assert grown['vsr_signal_calls_total{deployment="far",form="standard"}'] == 2
+    assert 'vsr_model_queue_seconds_count{deployment="far"}' not in after
     (line,) = [r.message for r in caplog.records if "signal_failed_closed" in r.message]
     assert '"rule":"jailbreak:attack"' in line
     assert '"reason":"overloaded"' in line

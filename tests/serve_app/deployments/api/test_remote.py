@@ -94,6 +94,51 @@ async def test_a_batch_goes_there_in_one_call_and_comes_back_by_name(
     assert [row.state for row in call.rows] == ["one", "two"]
 
 
+async def test_each_entry_of_a_batch_has_the_tokens_that_the_api_counted(chained: Chained) -> None:
+    """S1-10, S1-11"""
+    words = {"a": "one", "b": "one two three", "c": "one two"}
+    states = {name: {"state": state, "questions": QUESTIONS} for name, state in words.items()}
+    answer = (await chained.ask({"model": "far", "states": states})).json()
+    counted = {name: part["usage"]["input_tokens"] for name, part in answer["states"].items()}
+    assert counted == {"a": 1, "b": 3, "c": 2}
+    assert answer["usage"]["input_tokens"] == 6
+
+
+async def test_states_that_differ_beyond_64_bits_are_two_states(chained: Chained) -> None:
+    """S1-1, CACHE-2"""
+    for account in (10**20 + 1, 10**20 + 2):
+        answer = await chained.ask(body(state={"account": account}))
+        assert answer.status_code == 200
+    asked = [call.rows[0].state for _, call in chained.far.services.asked]
+    assert [str(10**20 + n) in state for n, state in enumerate(asked, 1)] == [True, True]
+
+
+async def test_a_model_that_takes_none_of_the_questions_is_told_as_such(chained: Chained) -> None:
+    """S1-12"""
+    invalid = ErrorAnswer(AnswerError.INVALID_QUESTION)
+    answers = ((invalid,) * len(QUESTIONS),)
+    chained.far.services.reply_with = ModelReply(answers, (3,), 0, 0, 0)
+    refused = await chained.ask(body())
+    assert refused.status_code == 422
+    assert refused.json()["detail"][0]["loc"] == ["body", "questions"]
+
+
+async def test_overload_is_told_whatever_answers_were_kept(chained: Chained) -> None:
+    """S1-9, CACHE-3"""
+    await chained.ask(body(questions={"urgent": QUESTIONS["urgent"]}))
+    chained.far.services.reply_with = Refusal(AnswerError.OVERLOADED, 0.5)
+    assert (await chained.ask(body())).status_code == 529
+    kept = await chained.ask(body(questions={"urgent": QUESTIONS["urgent"]}))
+    assert kept.status_code == 200
+
+
+async def test_a_remote_answer_claims_no_times_of_a_queue(chained: Chained) -> None:
+    """API-8"""
+    answer = await chained.ask(body(options={"return_meta": True}))
+    assert "x_meta" not in answer.json()
+    assert "queue" not in answer.headers.get("server-timing", "")
+
+
 async def test_a_bad_question_is_answered_here_and_does_not_travel(chained: Chained) -> None:
     """S1-12"""
     questions = {"bad": {"type": "choice", "criteria": []}, **QUESTIONS}
