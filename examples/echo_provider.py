@@ -13,6 +13,7 @@ token. ``model`` may carry settings after a ``?``, to try what providers do at t
 The same settings in the environment variable ``ECHO_SETTINGS`` hold for every model that has
 none of its own. ``GET /asked/{name}`` tells of the calls to a model: bodies, headers, and how they
 ended; with ``?wait=asked`` once there is one, with ``?wait=ended`` once the last has ended.
+``GET /asked`` counts them, by model.
 """
 
 from __future__ import annotations
@@ -83,6 +84,10 @@ def create_app() -> FastAPI:
     async def models() -> dict[str, Any]:
         data = [{"id": m, "object": "model", "created": 0, "owned_by": "echo"} for m in MODELS]
         return {"object": "list", "data": data}
+
+    @app.get("/asked")
+    async def counts() -> dict[str, int]:
+        return {model: len(made) for model, made in calls.items() if made}
 
     @app.get("/asked/{model}")
     async def asked(

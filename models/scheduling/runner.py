@@ -174,7 +174,8 @@ class Runner:
         """In the model thread."""
         started = self._clock()
         try:
-            answers = self._engine.forward(forward.rows)
+            # here, where what is no answers at all fails its own forward and nothing else
+            answers = [tuple(row) for row in self._engine.forward(forward.rows)]
         except Exception as error:
             _log_failure("a forward", error)
             answers = None

@@ -151,7 +151,7 @@ class Scheduler:
         self._cost.measured(forward.tokens, now - started)
         self._ran(forward, now)
         for item, row_answers in zip(forward.items, answers, strict=True):
-            whole = len(row_answers) == len(item.flights)
+            whole = len(row_answers) == len(item.flights) and None not in row_answers
             self._deliver(item, row_answers if whole else None, started, now)
 
     def failed(self, forward: Forward, started: float, now: float) -> None:

@@ -17,6 +17,7 @@ from serve_app.providers.answers import Failure, StreamAnswer, WholeAnswer
 from serve_app.providers.backends import order
 from serve_app.providers.connection import Connection
 from serve_app.providers.headers import to_client, to_provider
+from serve_app.providers.network import Transport
 from serve_app.providers.relay import Relay
 from serve_app.providers.tls import tls_context
 
@@ -106,13 +107,8 @@ class _Upstream:
 
     def __init__(self, backend: Backend, env: Mapping[str, str], tls: SSLContext) -> None:
         self.client = httpx.AsyncClient(
-            verify=tls,
+            transport=Transport(tls, max_keepalive=MAX_KEEPALIVE, keepalive_s=KEEPALIVE_S),
             timeout=backend.timeout_ms / 1000,
-            limits=httpx.Limits(
-                max_connections=None,
-                max_keepalive_connections=MAX_KEEPALIVE,
-                keepalive_expiry=KEEPALIVE_S,
-            ),
             follow_redirects=False,
             trust_env=False,
         )

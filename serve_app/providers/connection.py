@@ -24,19 +24,15 @@ class Connection:
         self._waited = False
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Refuses what is there without the event loop having looked for it: it was sent before
-        this request was. Surplus bytes behind another request's answer must not become the answer
-        to this one. httpcore closes a connection whose trace raises.
-
-        Two turns, since one passes in any case: anyio gives it to the others before it hands out
-        what it has read already.
+        """Refuses what is there without anything being read: it stood behind another request's
+        answer, in the parser's buffer, and must not become the answer to this one. What stands
+        before that ``network.Stream`` refuses. httpcore closes a connection whose trace raises.
         """
         if event == "connection.connect_tcp.started":
             self.fresh = True
         elif event.endswith("receive_response_headers.started"):
             self._waited = False
-            loop = asyncio.get_running_loop()
-            loop.call_soon(loop.call_soon, self._wait)
+            asyncio.get_running_loop().call_soon(self._wait)
         elif event.endswith("receive_response_headers.complete"):
             if not self._waited:
                 raise httpx.RemoteProtocolError("an answer that came before its request")

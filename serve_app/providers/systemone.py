@@ -20,6 +20,7 @@ from models.questions.types import AnswerError, JsonValue
 from serve_app.asking.remote.exchange import RemoteAnswer, RemoteError
 from serve_app.config.schema.catalog import RemoteDeployment
 from serve_app.providers.connection import Connection
+from serve_app.providers.network import Transport
 
 MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
 """Of one answer: a batch of 4,096 states with three choices of 20 options each is as large."""
@@ -131,11 +132,9 @@ class SystemOneApi:
 
 
 def _client(tls: SSLContext, keepalive: int) -> httpx.AsyncClient:
-    limits = httpx.Limits(
-        max_connections=None, max_keepalive_connections=keepalive, keepalive_expiry=KEEPALIVE_S
-    )
+    transport = Transport(tls, max_keepalive=keepalive, keepalive_s=KEEPALIVE_S)
     return httpx.AsyncClient(
-        verify=tls, timeout=None, limits=limits, follow_redirects=False, trust_env=False
+        transport=transport, timeout=None, follow_redirects=False, trust_env=False
     )
 
 

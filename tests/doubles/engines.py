@@ -3,16 +3,26 @@ that an answer given to the wrong row or question is seen."""
 
 from __future__ import annotations
 
+import math
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from models.cards.schema import Card
 from models.engine import RejectedInput, Row
-from models.questions.types import Answer, AnswerError, NoulAnswer, Question, QuestionType
+from models.questions.types import (
+    Answer,
+    AnswerError,
+    NoulAnswer,
+    Question,
+    QuestionType,
+    SetAnswer,
+)
 
 CARD = Card(
     name="fixed",
@@ -158,6 +168,79 @@ class FolderEngine:
         while (self._folder / "shut").exists():
             time.sleep(0.01)
         return [answers(row.row) for row in rows]
+
+    def _write(self, name: str, row: Row) -> None:
+        with (self._folder / name).open("a") as file:
+            file.write(row.state + "\n")
+
+
+class TroubledEngine:
+    """Fails in the way that a state names in brackets; to every other one it says a calm no.
+
+    ``folder`` steers it from another process: while ``folder/starting`` is there it is not loaded,
+    and while ``folder/shut`` is there a forward of ``[waits]`` goes on. The states that were
+    tokenised and those that entered a forward are lines of ``read`` and ``entered``.
+    """
+
+    card = CARD
+    CALM: ClassVar = NoulAnswer(0.25)
+    NONSENSE: ClassVar[dict[str, Any]] = {
+        "[nan]": NoulAnswer(math.nan),
+        "[infinity]": NoulAnswer(math.inf),
+        "[above one]": NoulAnswer(1.5),
+        "[below zero]": NoulAnswer(-0.5),
+        "[text]": NoulAnswer("no"),  # type: ignore[arg-type]
+        "[number]": 0.25,
+        "[another type]": SetAnswer(("yes",), (0.25,)),
+    }
+    FAILED: ClassVar[dict[str, Any]] = {
+        "[no rows]": [],
+        "[one row too many]": [(CALM,), (CALM,)],
+        "[no answers]": [()],
+        "[answer is none]": [(None,)],
+        "[two answers]": [(CALM, CALM)],
+        "[row is none]": [None],
+        "[all is none]": None,
+    }
+    REJECTED: ClassVar = {
+        "[picture]": AnswerError.INVALID_INPUT,
+        "[endless]": AnswerError.MAX_LENGTH_EXCEEDED,
+    }
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._while("starting")
+
+    def prepare(self, row: Row) -> CountedRow:
+        for mark, reason in self.REJECTED.items():
+            if mark in row.state:
+                raise RejectedInput(reason, "the model does not read it")
+        if "[unreadable]" in row.state:
+            raise ValueError(row.state)
+        self._write("read", row)
+        return CountedRow(row)
+
+    def forward(self, rows: Sequence[CountedRow]) -> list[tuple[Answer, ...]]:
+        states = [row.row.state for row in rows]
+        for row in rows:
+            self._write("entered", row.row)
+        if any("[dies]" in state for state in states):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if any("[raises]" in state for state in states):
+            raise ValueError(states)
+        if any("[waits]" in state for state in states):
+            self._while("shut")
+        for mark, whole in self.FAILED.items():
+            if any(mark in state for state in states):
+                return whole
+        return [(self._answer(row.row.state),) * len(row.row.questions) for row in rows]
+
+    def _answer(self, state: str) -> Answer:
+        return next((a for mark, a in self.NONSENSE.items() if mark in state), self.CALM)
+
+    def _while(self, name: str) -> None:
+        while (self._folder / name).exists():
+            time.sleep(0.01)
 
     def _write(self, name: str, row: Row) -> None:
         with (self._folder / name).open("a") as file:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from jevcompat.mock import FAULTS
+from jevcompat.mock import FAULTS, MockConfig, make_server
 
 NAMES: Final = tuple(FAULTS)
 PROGRAM: Final = Path(sys.executable).with_name("jevcompat")
@@ -36,3 +37,27 @@ def jevcompat_mock(*faults: str, key: str | None = None) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=10)
+
+
+@contextmanager
+def jevcompat_mocks(keys: Mapping[str, str | None]) -> Iterator[dict[str, str]]:
+    """Fault -> the endpoint of a mock with it. All in this process, each a server of its own: as
+    many processes would take ten seconds to start. ``keys``: by fault, as above.
+    """
+    servers = {
+        fault: make_server(MockConfig(key=key, faults=frozenset({fault})))
+        for fault, key in keys.items()
+    }
+    with ThreadPoolExecutor(len(servers)) as pool:
+        running = [pool.submit(server.serve_forever) for server in servers.values()]
+        try:
+            yield {
+                fault: f"http://127.0.0.1:{server.server_address[1]}/v1/systemone"
+                for fault, server in servers.items()
+            }
+        finally:
+            with ThreadPoolExecutor(len(servers)) as ending:
+                list(ending.map(lambda server: server.shutdown(), servers.values()))
+            for one, server in zip(running, servers.values(), strict=True):
+                one.result()
+                server.server_close()

@@ -164,15 +164,25 @@ def document(apis: Mapping[str, Api], healthy: str, provider: str) -> dict[str, 
     ``<name>-batch``. ``provider``: the base URL of the chat model.
     """
     forms = {"standard": ONE_STATE, "batch": TWO_STATES}
-    asked = {f"{name}-{form}": (name, rules) for name in apis for form, rules in forms.items()}
+    recipes = {
+        f"{name}-{form}": recipe(rules, deployment=name)
+        for name in apis
+        for form, rules in forms.items()
+    }
+    return serving(recipes, catalog(apis, healthy), provider)
+
+
+def serving(
+    recipes: Mapping[str, Recipe], known: Mapping[str, Any], provider: str
+) -> dict[str, Any]:
+    """A whole configuration: a model of its own name leads to each recipe. ``known``: the
+    ``model_catalog``."""
     return {
         "version": "v1",
         "providers": {"models": [{"name": "endless", "backends": [{"base_url": provider}]}]},
-        "entrypoints": [{"model_names": [name], "recipe": name} for name in asked],
-        "recipes": [
-            {"name": name, **recipe(rules, deployment=api)} for name, (api, rules) in asked.items()
-        ],
-        "global": {"model_catalog": catalog(apis, healthy)},
+        "entrypoints": [{"model_names": [name], "recipe": name} for name in recipes],
+        "recipes": [{"name": name, **recipe} for name, recipe in recipes.items()],
+        "global": {"model_catalog": known},
     }
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from models.engine import Engine, Row
 from models.questions.types import (
+    Answer,
     AnswerError,
     ErrorAnswer,
     NoulAnswer,
@@ -218,6 +219,28 @@ async def test_a_failed_forward_is_unavailable_and_the_next_runs(
     assert isinstance(fine.answers[0][0], NoulAnswer)
     assert "RuntimeError" in caplog.text
     assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, [], [None], [()], [(None,)], [(NoulAnswer(0.0),) * 2], [(NoulAnswer(0.0),)] * 2],
+    ids=str,
+)
+async def test_a_forward_without_an_answer_for_each_question_fails_and_the_next_runs(
+    wrong: Any,
+) -> None:
+    """UNK-1, SRV-18: nobody waits for an answer that never comes, or is given another's."""
+
+    class Engine(FixedTimeEngine):
+        def forward(self, rows: Sequence[CountedRow]) -> list[tuple[Answer, ...]]:
+            right = super().forward(rows)
+            return wrong if rows[0].row.state == "bad" else right
+
+    async with running(Engine(0.0)) as runner:
+        bad, good = await ask(runner, call("bad")), await ask(runner, call("good"))
+    assert isinstance(bad.answers[0][0], ErrorAnswer)
+    assert bad.answers[0][0].error is AnswerError.UNAVAILABLE
+    assert isinstance(good.answers[0][0], NoulAnswer)
 
 
 async def test_a_text_that_cannot_be_tokenised_fails_its_row_alone() -> None:
