@@ -8,7 +8,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 
 import httpx
@@ -58,7 +57,7 @@ class Guarded:
 
     def __post_init__(self) -> None:
         self._client = httpx.Client(timeout=60)
-        self._numbers = count()
+        self._sent: Counter[str] = Counter()
         self._counts = self._count()
         self._uncounted = False
 
@@ -71,9 +70,12 @@ class Guarded:
         timeout_s: float | None = None,
     ) -> Seen:
         """A harmless request whose text ends in ``mark`` and is like no other's: nothing that is
-        asked about it is known before.
+        asked about it is known before. It is the same in every run, for the answers follow from
+        it: where two options are about as likely, either may be the choice.
         """
-        text = f"Is the lease of my flat valid without a date? ({next(self._numbers)}){mark}"
+        self._sent[recipe] += 1
+        named = f"{recipe}, {self._sent[recipe]}"
+        text = f"Is the lease of my flat valid without a date ({named})?{mark}"
         self._uncounted = True
         body = {
             "model": recipe,
