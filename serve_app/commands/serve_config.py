@@ -13,6 +13,7 @@ import yaml
 from models.cards.shipped import shipped_cards
 from serve_app.config.loading import Loaded, load
 from serve_app.config.problem import ConfigErrors
+from serve_app.deployments.placement.model_spec import MODEL_VARIABLE
 from serve_app.deployments.rollout.overrides import overrides
 from serve_app.deployments.rollout.policy import Policy
 
@@ -20,6 +21,9 @@ IMPORT_PATH: Final = "serve_app.app:build"
 
 Document: TypeAlias = Mapping[str, Any]
 """A YAML mapping."""
+
+_NESTED: Final = ("ray_actor_options", "runtime_env", "env_vars")
+"""Serve takes what a file says of the first instead of the graph's, whole."""
 
 
 class NotAServeFileError(ValueError):
@@ -107,18 +111,36 @@ def _routers(applications: Sequence[Document]) -> Iterator[int]:
 
 
 def _application(application: Document, policy: Policy) -> Document:
-    """What the file says itself of a deployment stands; ``models`` alone is always the policy's."""
+    """What the file says itself of a deployment stands, key by key. Always the policy's are
+    ``models`` and, without which no model's replica starts, ``ROUTER_MODEL``.
+    """
     models = sorted(policy.config.global_.model_catalog.local)
     written = {entry["name"]: entry for entry in application.get("deployments") or ()}
     added = {entry["name"]: entry for entry in overrides(policy)}
     deployments = [
-        {**added.get(name, {}), **written.get(name, {})} for name in {**written, **added}
+        _laid_over(added.get(name, {}), written.get(name, {}), name)
+        for name in {**written, **added}
     ]
     return {
         **application,
         "args": {**application["args"], "models": models},
         "deployments": deployments,
     }
+
+
+def _laid_over(
+    added: Document, written: Document, where: str, nested: Sequence[str] = _NESTED
+) -> Document:
+    """``written`` over ``added``. ``where`` they stand, for messages."""
+    if not isinstance(written, Mapping):
+        raise NotAServeFileError(f"{where} is no mapping")
+    merged = {**added, **written}
+    if not nested:
+        return {**merged, MODEL_VARIABLE: added[MODEL_VARIABLE]}
+    inner, *rest = nested
+    if inner in added:
+        merged[inner] = _laid_over(added[inner], written.get(inner) or {}, f"{where}.{inner}", rest)
+    return merged
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types

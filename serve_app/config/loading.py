@@ -20,6 +20,7 @@ from serve_app.config.checks.decisions import check_decisions
 from serve_app.config.checks.model_free import check_model_free
 from serve_app.config.checks.names import check_names
 from serve_app.config.checks.projections import check_projections
+from serve_app.config.checks.question_ids import check_question_ids
 from serve_app.config.checks.questions import check_questions
 from serve_app.config.checks.review import Review
 from serve_app.config.checks.unused import check_unused
@@ -35,6 +36,7 @@ from serve_app.config.variables import Environ, Withheld
 _CHECKS = (
     check_names,
     check_questions,
+    check_question_ids,
     check_model_free,
     check_conditions,
     check_projections,

@@ -1,6 +1,9 @@
-"""What a rule asks: its preset's question, or its own (CFG-4)."""
+"""What a rule asks, its preset's question or its own, and under which id (CFG-4, SIG-6)."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from models.questions.parse import parse_question
 from models.questions.presets import preset_question
@@ -27,3 +30,33 @@ def preset_of(rule: ModelRule) -> str:
     if rule.preset is None:
         raise TypeError(f"{rule.type} has no preset")
     return rule.preset
+
+
+def question_id(
+    rule: ModelRule, question: Question, trained_ids: Mapping[str, str], both_forms: bool
+) -> str:
+    """The question's id (SIG-6).
+
+    ``both_forms``: the deployment is asked the rule's preset in two types; the one that is not
+    the preset's own then carries its type too.
+    """
+    if isinstance(rule, SystemOneRule):
+        return f"systemone:{rule.name}"
+    preset = preset_of(rule)
+    if question.type is preset_question(preset).type:
+        return trained_ids.get(preset, f"preset:{preset}")
+    return f"preset:{preset}:{question.type}" if both_forms else f"preset:{preset}"
+
+
+def asked_in_both_forms(rules: Iterable[ModelRule], system: str) -> frozenset[tuple[str, str]]:
+    """``(deployment, preset)`` of each preset that ``rules`` ask a deployment in two types.
+
+    ``system``: the deployment of rules that name none.
+    """
+    forms = {
+        (rule.deployment or system, rule.preset, question_of(rule).type)
+        for rule in rules
+        if rule.preset is not None
+    }
+    asked = Counter((deployment, preset) for deployment, preset, _ in forms)
+    return frozenset(form for form, types in asked.items() if types > 1)

@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from serve_app.config.declared import Declared
 from serve_app.config.fields import Place, keys, place
 from serve_app.config.problem import ALIKE, SIMILAR, Problem, Severity, nearest
+from serve_app.config.refused import refused
 from serve_app.config.schema.base import Section
 from serve_app.config.schema.decisions import Decision
 from serve_app.config.schema.document import Config, Recipe
@@ -42,13 +43,13 @@ def validate(root: Node, file: str, declared: Declared) -> tuple[Config | None, 
         declared.add(root)
         try:
             return Config.model_validate(root.plain()), problems
-        except ValidationError as refused:
-            failure = refused
+        except ValidationError as error:
+            failure = error
         found = _Pass(root, file).mend(failure.errors(include_url=False, include_input=False))
         problems += found.problems
         if not found.changed:
             if not problems:
-                raise failure
+                raise RuntimeError(f"a mistake that nothing reports: {refused(failure)}")
             return None, problems
 
 

@@ -1,14 +1,12 @@
-"""Under which id a rule asks, and when its answer matches: the table of CFG-4."""
+"""When the answer to a rule's question matches: the table of CFG-4."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from models.cards.schema import Card
-from models.questions.presets import preset_question
 from models.questions.types import Question, QuestionType
-from serve_app.config.questions import preset_of
 from serve_app.config.schema.predicate import Predicate
 from serve_app.config.schema.signals import (
     ComplexityRule,
@@ -23,22 +21,6 @@ DEFAULT_THRESHOLD: Final = 0.5
 
 _WINNING_IS_ENOUGH: Final = (ComplexityRule, ModalityRule, SystemOneRule)
 _WITH_OPTIONS: Final = (QuestionType.CHOICE, QuestionType.SET, QuestionType.SPAN)
-
-
-def question_id(
-    rule: ModelRule, question: Question, trained_ids: Mapping[str, str], both_forms: bool
-) -> str:
-    """The question's id (SIG-6).
-
-    ``both_forms``: the deployment is asked the rule's preset in two types; the one that is not
-    the preset's own then carries its type too.
-    """
-    if isinstance(rule, SystemOneRule):
-        return f"systemone:{rule.name}"
-    preset = preset_of(rule)
-    if question.type is preset_question(preset).type:
-        return trained_ids.get(preset, f"preset:{preset}")
-    return f"preset:{preset}:{question.type}" if both_forms else f"preset:{preset}"
 
 
 def criterion_of(

@@ -8,7 +8,7 @@ from typing import Final
 
 from models.cards.schema import Card
 from models.questions.types import Question, QuestionType
-from serve_app.config.questions import question_of
+from serve_app.config.questions import asked_in_both_forms, question_id, question_of
 from serve_app.config.schema.signals import (
     FailClosedRule,
     MetadataRule,
@@ -21,7 +21,7 @@ from serve_app.config.schema.signals import (
 from serve_app.outcome import Truth
 from serve_app.reading import Criterion
 from serve_app.signals.measured import MeasuredRule, ModelFree, measured, metadata_key
-from serve_app.signals.questions import criterion_of, question_id
+from serve_app.signals.questions import criterion_of
 from serve_app.signals.states import Reads, StateKind
 
 RuleKey = tuple[str, str]
@@ -70,21 +70,16 @@ def ready_rules(
     how long a rule without a bound of its own waits for a deployment, if it has one (BUD-3).
     """
     rules = [rule for rule in signals.rules() if (rule.type, rule.name) in read]
-    asked = {id(r): question_of(r) for r in rules if isinstance(r, ModelRule)}
-    forms = {
-        (rule.deployment or system, rule.preset, asked[id(rule)].type)
-        for rule in rules
-        if isinstance(rule, ModelRule)
-    }
+    both_forms = asked_in_both_forms([r for r in rules if isinstance(r, ModelRule)], system)
     ready: list[ReadyRule] = []
     for rule in rules:
         if not isinstance(rule, ModelRule):
             ready.append(_model_free(rule))
             continue
         deployment = rule.deployment or system
-        both = sum((deployment, rule.preset) == form[:2] for form in forms) > 1
+        both = (deployment, rule.preset) in both_forms
         bound_s = bounds_s.get(deployment) if rule.timeout_ms is None else rule.timeout_ms / 1000
-        ready.append(_asked(rule, asked[id(rule)], deployment, cards[deployment], both, bound_s))
+        ready.append(_asked(rule, question_of(rule), deployment, cards[deployment], both, bound_s))
     return tuple(ready)
 
 

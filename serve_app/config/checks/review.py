@@ -55,12 +55,19 @@ class Review:
                 name=deployment,
                 allowed=self.declared.deployments,
             )
-        catalog = self.config.global_.model_catalog
-        asked = deployment or catalog.system.decision_model.deployment
-        found = catalog.deployments.get(asked)
+        return self.card(deployment or self.system)
+
+    @property
+    def system(self) -> str:
+        """The deployment that rules ask which name none."""
+        return self.config.global_.model_catalog.system.decision_model.deployment
+
+    def card(self, deployment: str) -> Card | None:
+        """``None`` if there is none to be found; nothing is reported."""
+        found = self.config.global_.model_catalog.deployments.get(deployment)
         if isinstance(found, LocalDeployment) and found.artifact not in self.cards:
             return None
-        return None if found is None else card_of(asked, found, self.cards)
+        return None if found is None else card_of(deployment, found, self.cards)
 
     def node(self, loc: Loc) -> Node:
         """What stands at ``loc``, or the last thing on the way to it."""

@@ -7,13 +7,14 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from serve_app.config.schema.catalog import Caller
+from serve_app.deployments.rollout.policy import PolicyError
 from serve_app.errors import Code, RouterError
 
 
 class Callers:
     """``callers`` of the configuration; ``None``: everybody is anonymous, whatever they send.
 
-    A key that ``env`` lacks is a ``ValueError``: an empty key would admit everybody.
+    A key that ``env`` lacks is a ``PolicyError``: an empty key would admit everybody.
     """
 
     def __init__(self, callers: Sequence[Caller] | None, env: Mapping[str, str]) -> None:
@@ -44,7 +45,7 @@ class Callers:
 def _key(caller: Caller, env: Mapping[str, str]) -> str:
     key = env.get(caller.api_key_env, "").strip()
     if not key:
-        raise ValueError(f"caller {caller.name}: {caller.api_key_env} is not set")
+        raise PolicyError(f"caller {caller.name}: {caller.api_key_env} is not set")
     return key
 
 

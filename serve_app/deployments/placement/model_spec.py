@@ -10,11 +10,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from models.cards.shipped import shipped_card
 from models.engine import Engine
 from models.scheduling.settings import DEFAULT_CACHED_ANSWERS, Budget, Settings
+from serve_app.config.refused import refused
 from serve_app.config.schema.catalog import Artifact, LocalDeployment, Placement
 from serve_app.deployments.placement.engines import load_engine
 
@@ -32,6 +33,16 @@ MAX_QUEUED_REQUESTS: Final = 256
 
 GPU_BUDGET: Final = Budget(tokens=32_768, rows=1024)
 """A GPU computes many short rows in the time of a few."""
+
+_REMEDY: Final = (
+    "A Serve file that sets `ray_actor_options` of a DecisionModel deployment replaces all that "
+    "the router sets: deploy what `python -m serve_app serve-config FILE` writes, or leave them "
+    "out and set `placement` in the router's configuration"
+)
+
+
+class NotPlacedError(ValueError):
+    """A replica's environment does not say which model it is for. The message holds no value."""
 
 
 class ModelSpec(BaseModel):
@@ -55,7 +66,15 @@ class ModelSpec(BaseModel):
 
     @classmethod
     def of_process(cls, environ: Mapping[str, str]) -> ModelSpec:
-        return cls.model_validate_json(environ[MODEL_VARIABLE], strict=False)
+        """Raises ``NotPlacedError``, which says what to do."""
+        written = environ.get(MODEL_VARIABLE)
+        if not written:
+            raise NotPlacedError(f"the environment has no {MODEL_VARIABLE}. {_REMEDY}")
+        try:
+            return cls.model_validate_json(written, strict=False)
+        except ValidationError as error:
+            why = refused(error)
+        raise NotPlacedError(f"{MODEL_VARIABLE} is not understood ({why}). {_REMEDY}")
 
     def as_variable(self) -> str:
         """The same text for the same content, defaults spelled out or not."""

@@ -10,10 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from models.cards.schema import Card
 from serve_app.config.cards import cards_of
 from serve_app.config.loading import Loaded
+from serve_app.config.refused import refused
 from serve_app.config.schema.document import Config
+
+
+class PolicyError(ValueError):
+    """A policy that a process cannot take. The message names places and variables and holds no
+    value: it goes into logs and into Serve's status (CFG-2).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +56,17 @@ class Policy:
 
     @classmethod
     def of(cls, user_config: Mapping[str, Any]) -> Policy:
-        return cls(
-            user_config["version"],
-            Config.model_validate(user_config["config"]),
-            {name: Card.model_validate(card) for name, card in user_config["cards"].items()},
-            user_config.get("shown"),
-        )
+        """``PolicyError`` where it does not fit the schema."""
+        try:
+            return cls(
+                user_config["version"],
+                Config.model_validate(user_config["config"]),
+                {name: Card.model_validate(card) for name, card in user_config["cards"].items()},
+                user_config.get("shown"),
+            )
+        except ValidationError as error:
+            why = refused(error)
+        raise PolicyError(why)  # here, so that it carries no context with values
 
 
 def serve_name(model: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, Generic, Protocol, TypeVar
 
-from serve_app.deployments.rollout.policy import Policy
+from serve_app.deployments.rollout.policy import Policy, PolicyError
 
 logger = logging.getLogger(__name__)
 
@@ -82,11 +83,15 @@ class Versions(Generic[T]):
 def keeping_what_runs(runs: bool) -> Iterator[None]:
     """Around a change of policy. A replica whose ``reconfigure`` raises is stopped by Serve, and
     the one in its place fails alike: where one ``runs`` already, a policy that cannot be taken is
-    logged and the old one goes on. A new replica has none to go on with, so it must not start.
+    logged and the old one goes on. A new replica has none to go on with, so it must not start:
+    ``PolicyError``. Neither tells a message that may hold a value of the policy (CFG-2).
     """
     try:
         yield
-    except Exception:
+    except Exception as error:
+        known = isinstance(error, PolicyError)
+        why = str(error) if known else type(error).__name__
         if not runs:
-            raise
-        logger.exception("a changed policy was not taken; the one before it goes on")
+            raise PolicyError(why).with_traceback(error.__traceback__) from None
+        frames = "" if known else "\n" + "".join(traceback.format_tb(error.__traceback__))
+        logger.error("a changed policy was not taken; the one before it goes on: %s%s", why, frames)

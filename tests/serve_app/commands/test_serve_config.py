@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 from serve_app.app import RouterArgs, build
 from serve_app.cli import app
 from serve_app.config.loading import load
+from serve_app.deployments.placement.model_spec import MODEL_VARIABLE, ModelSpec
 from serve_app.deployments.rollout.policy import Policy
 from tests.doubles.cards import ABLE
 
@@ -242,6 +243,77 @@ def test_what_the_file_says_itself_stands(tmp_path: Path) -> None:
     assert first["ray_actor_options"]["num_cpus"] == 0.25
     assert (second["name"], second["num_replicas"]) == ("Ingress", 2)
     assert second["user_config"] == third["user_config"]
+
+
+def test_what_the_file_says_of_actors_stands_key_by_key(tmp_path: Path) -> None:
+    """CFG-10, SRV-13: Serve takes a file's actor options whole"""
+    serve = f"""{SERVE}
+    deployments:
+      - name: {MODEL}
+        ray_actor_options:
+          num_cpus: 2
+          resources: {{rack: 1}}
+          runtime_env: {{env_vars: {{OMP_NUM_THREADS: "3", MINE: "1"}}}}
+"""
+    document = router(primary={"placement": {"threads": 2, "num_gpus": 0.5}})
+    bare = application(written(tmp_path, document))
+    found = application(written(tmp_path, document, serve))
+    (model,) = [entry for entry in bare["deployments"] if entry["name"] == MODEL]
+    (mine,) = [entry for entry in found["deployments"] if entry["name"] == MODEL]
+    variables = model["ray_actor_options"]["runtime_env"]["env_vars"]
+    assert (mine["name"], mine["num_replicas"]) == (MODEL, 1)
+    assert mine["ray_actor_options"] == {
+        "num_cpus": 2,
+        "num_gpus": 0.5,
+        "resources": {"rack": 1},
+        "runtime_env": {
+            "env_vars": {
+                MODEL_VARIABLE: variables[MODEL_VARIABLE],
+                "OMP_NUM_THREADS": "3",
+                "MINE": "1",
+            }
+        },
+    }
+    config = tmp_path / "router.yaml"
+    options = built(config, found)[MODEL].ray_actor_options
+    assert ModelSpec.of_process(options["runtime_env"]["env_vars"]).placement.threads == 2
+    assert differing(built(config, bare), built(config, found), RESTARTED) == {MODEL}
+
+
+@pytest.mark.parametrize(
+    "options", ["", "{num_cpus: 2}", "{runtime_env: }", "{runtime_env: {env_vars: }}"]
+)
+def test_a_models_replica_is_always_told_its_model(tmp_path: Path, options: str) -> None:
+    """SRV-13"""
+    serve = f"{SERVE}    deployments: [{{name: {MODEL}, ray_actor_options: {options}}}]\n"
+    found = application(written(tmp_path, shipped_router(), serve))
+    variables = found["deployments"][0]["ray_actor_options"]["runtime_env"]["env_vars"]
+    assert ModelSpec.of_process(variables).artifact == "embedded"
+
+
+def test_another_placement_reaches_a_file_that_held_one(tmp_path: Path) -> None:
+    """SRV-13: what a replica is started for is the configuration's"""
+    held = "{runtime_env: {env_vars: {ROUTER_MODEL: old}}}"
+    serve = f"{SERVE}    deployments: [{{name: {MODEL}, ray_actor_options: {held}}}]\n"
+    document = router(primary={"max_queue_s": 3})
+    found = application(written(tmp_path, document, serve))
+    variables = found["deployments"][0]["ray_actor_options"]["runtime_env"]["env_vars"]
+    assert ModelSpec.of_process(variables).max_queue_s == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ("[num_cpus]", f"{MODEL}.ray_actor_options"),
+        ("{runtime_env: {env_vars: [MINE]}}", f"{MODEL}.ray_actor_options.runtime_env.env_vars"),
+    ],
+)
+def test_actor_options_that_are_no_mapping_are_refused(
+    tmp_path: Path, options: str, where: str
+) -> None:
+    serve = f"{SERVE}    deployments: [{{name: {MODEL}, ray_actor_options: {options}}}]\n"
+    result = run(str(written(tmp_path, shipped_router(), serve)))
+    assert (result.exit_code, result.stderr) == (1, f"{where} is no mapping\n")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from serve_app.asking.call import Call, Reply
 from serve_app.deployments import signal_planner
 from serve_app.deployments.planning.call import NotPlanned, PlanCall
 from serve_app.deployments.planning.decider import Decider
+from serve_app.deployments.rollout.policy import PolicyError
 from serve_app.deployments.signal_planner import SignalPlanner
 from serve_app.message import Message
 from serve_app.outcome import Outcome
@@ -73,8 +74,8 @@ async def test_a_bad_policy_leaves_the_old_one(planner: SignalPlanner) -> None:
 
 
 async def test_a_new_replica_does_not_start_with_a_bad_policy(planner: SignalPlanner) -> None:
-    """CFG-10"""
-    with pytest.raises(ValueError, match="version"):
+    """CFG-10, CFG-2: the error says where, and no value"""
+    with pytest.raises(PolicyError, match=r"^Config: version \(literal_error\)$"):
         await planner.reconfigure({"version": "b", "config": {"version": "v2"}, "cards": {}})
 
 

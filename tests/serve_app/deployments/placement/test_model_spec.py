@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from ray import serve
 
@@ -12,6 +14,7 @@ from serve_app.deployments.placement.model_spec import (
     GPU_BUDGET,
     MODEL_VARIABLE,
     ModelSpec,
+    NotPlacedError,
     deployment_options,
     placed_options,
 )
@@ -106,3 +109,25 @@ def test_a_default_spelled_out_changes_nothing() -> None:
     written = deployment(Placement(device="auto", num_cpus=0.25, dtype="auto"), max_queue_s=10.0)
     bare = LocalDeployment(provider="model_runtime", artifact="embedded")
     assert placed_options(written) == placed_options(bare)
+
+
+@pytest.mark.parametrize(
+    ("environ", "why"),
+    [
+        ({}, "has no ROUTER_MODEL"),
+        ({MODEL_VARIABLE: ""}, "has no ROUTER_MODEL"),
+        ({MODEL_VARIABLE: "sk-1"}, r"not understood \(ModelSpec: all of it \(json_invalid\)\)"),
+        ({MODEL_VARIABLE: '{"artifact": "sk-1"}'}, r"artifact \(literal_error\), placement \(mi"),
+    ],
+)
+def test_a_replica_that_is_not_told_its_model_says_what_to_do(
+    environ: dict[str, str], why: str
+) -> None:
+    """SRV-13: a Serve file's actor options replace those of the graph"""
+    with pytest.raises(NotPlacedError, match=why) as found:
+        ModelSpec.of_process(environ)
+    assert "python -m serve_app serve-config" in str(found.value)
+    assert "ray_actor_options" in str(found.value)
+    assert "sk-1" not in str(found.value)
+    assert found.value.__context__ is None
+    assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from serve_app.config.schema.document import Config
 from serve_app.deployments.rollout.open_requests import OpenRequests
-from serve_app.deployments.rollout.policy import Policy
+from serve_app.deployments.rollout.policy import Policy, PolicyError
 from serve_app.deployments.rollout.versions import Closing, Versions, keeping_what_runs
 
 
@@ -87,24 +91,69 @@ async def test_a_failed_close_is_logged_and_stops_nothing(
     assert record.getMessage() == "an old policy could not be closed: OSError"
 
 
+@dataclass(frozen=True)
+class Told:
+    """What is told of a change that raises: in the log of a replica that runs, and by a new one
+    that does not start."""
+
+    log: str
+    start: str
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> Callable[[Exception], Told]:
+    def change(error: Exception, runs: bool) -> None:
+        with keeping_what_runs(runs):
+            raise error
+
+    def told(error: Exception) -> Told:
+        caplog.clear()
+        change(error, runs=True)
+        (record,) = caplog.records
+        assert (record.levelname, record.exc_info) == ("ERROR", None)
+        with pytest.raises(PolicyError) as refused:
+            change(error, runs=False)
+        whole = "".join(traceback.format_exception(refused.value))
+        assert "keeping_what_runs" in whole
+        return Told(record.getMessage(), whole)
+
+    return told
+
+
+SECRET = "sk-of-a-provider"
+NOT_TAKEN = "a changed policy was not taken; the one before it goes on: "
+
+
 def test_a_policy_that_cannot_be_taken_is_an_error_of_a_new_replica_alone(
-    caplog: pytest.LogCaptureFixture,
+    told: Callable[[Exception], Told],
 ) -> None:
     """CFG-10: Serve stops a replica that raises, and the next one would raise too"""
+    found = told(PolicyError("caller ops: KEY is not set"))
+    assert found.log == f"{NOT_TAKEN}caller ops: KEY is not set"
+    assert found.start.endswith("PolicyError: caller ops: KEY is not set\n")
 
-    def fails() -> None:
-        raise ValueError("KEY is not set")
 
-    def change(runs: bool, change: Callable[[], None] = fails) -> None:
-        with keeping_what_runs(runs):
-            change()
+def test_a_message_that_may_hold_a_value_is_told_nowhere(
+    told: Callable[[Exception], Told],
+) -> None:
+    """CFG-2: the type is, and where it was raised"""
+    found = told(OSError(SECRET))
+    assert found.log.startswith(f"{NOT_TAKEN}OSError\n")
+    assert "in change" in found.log
+    assert "in change" in found.start
+    assert found.start.endswith("PolicyError: OSError\n")
+    assert SECRET not in found.log + found.start
 
-    change(True)
-    (record,) = caplog.records
-    assert record.levelname == "ERROR"
-    assert "was not taken" in record.getMessage()
-    with pytest.raises(ValueError, match="KEY is not set"):
-        change(False)
+
+def test_what_a_configuration_says_is_told_nowhere(
+    told: Callable[[Exception], Told],
+) -> None:
+    """CFG-2"""
+    with pytest.raises(ValidationError) as refused:
+        Config.model_validate({"version": SECRET})
+    assert SECRET in str(refused.value)
+    found = told(refused.value)
+    assert SECRET not in found.log + found.start
 
 
 async def test_requests_end_in_any_order() -> None:
