@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from sys import getsizeof
 from typing import Final, Literal
 
 import numpy as np
@@ -18,8 +19,8 @@ from models.cards.schema import Card
 from models.embedded.dtype import choose
 from models.embedded.encoder import Encoder
 from models.embedded.files import verified_files
+from models.embedded.remembered import scorers, vectors
 from models.embedded.scoring import Scorer, Vectors, texts_of
-from models.embedded.texts import QUESTIONS, TEXTS, Lru
 from models.embedded.tokenizer import END, PAD, START, ChunkTokenizer, Tokens
 from models.engine import PreparedRow, RejectedInput, Row, Runtime
 from models.questions.types import Answer, AnswerError, ErrorAnswer, Question
@@ -58,8 +59,8 @@ class EmbeddedEngine:
         )
         self._encoder = encoder
         self._tokenizer = tokenizer
-        self._vectors: Lru[str, Vectors] = Lru(TEXTS)
-        self._scorers: Lru[Question, Scorer] = Lru(QUESTIONS)
+        self._vectors = vectors()
+        self._scorers = scorers()
         background = json.loads(files(__package__).joinpath("background.json").read_bytes())
         texts = {t: tokenizer.tokens(t, card.max_input_tokens) for t in background["texts"]}
         self._background = np.stack(list(self._encoded(texts).values()))
@@ -73,7 +74,7 @@ class EmbeddedEngine:
         texts = {
             question: self._tokens_of(question)
             for question in row.questions
-            if question.type in self.card.question_types and question not in self._scorers
+            if question.type in self.card.question_types and question.digest() not in self._scorers
         }
         new = {
             text: tokens
@@ -117,12 +118,15 @@ class EmbeddedEngine:
 
     def _tokens_of(self, question: Question) -> dict[str, Tokens] | None:
         """The question's texts, tokenised, or ``None`` if they have together more tokens than
-        the model reads: their vectors are computed in one forward (SRV-6)."""
+        the model reads: their vectors are computed in one forward (SRV-6). An empty text and one
+        that stands there again count as a token, for each place has a vector of its own."""
         texts: dict[str, Tokens] = {}
         left = self.card.max_input_tokens
-        for text in dict.fromkeys(texts_of(question)):
-            texts[text] = self._tokenizer.tokens(text, left)
-            left -= texts[text].count
+        for text in texts_of(question):
+            new = text not in texts
+            if new:
+                texts[text] = self._tokenizer.tokens(text, left)
+            left -= max(1, texts[text].count) if new else 1
             if left < 0:
                 return None
         return texts
@@ -137,7 +141,7 @@ class EmbeddedEngine:
                 if question.type not in self.card.question_types:
                     message = f"this model answers no {question.type} question"
                     found[question] = ErrorAnswer(AnswerError.INVALID_QUESTION, message)
-                elif (scorer := self._scorers.get(question)) is not None:
+                elif (scorer := self._scorers.get(question.digest())) is not None:
                     found[question] = scorer
                 else:
                     known = question in row.texts
@@ -158,8 +162,9 @@ class EmbeddedEngine:
         vectors = self._encoded(texts)
         assembled: dict[Question, Scorer] = {}
         for question in questions:
-            assembled[question] = Scorer(question, vectors.__getitem__, self._background)
-            self._scorers.put(question, assembled[question])
+            scorer = Scorer(question, vectors.__getitem__, self._background)
+            self._scorers.put(question.digest(), scorer, scorer.memory)
+            assembled[question] = scorer
         return assembled
 
     def _encoded(self, texts: Mapping[str, Tokens]) -> dict[str, Vectors]:
@@ -183,7 +188,8 @@ class EmbeddedEngine:
                 mean = encoded[start : start + len(tokens.chunks)].mean(axis=0)
                 start += len(tokens.chunks)
                 vectors[text] = mean / np.linalg.norm(mean)
-                self._vectors.put(text, vectors[text])
+                size = getsizeof(text) + getsizeof(vectors[text])
+                self._vectors.put(text, vectors[text], size)
         return vectors
 
     def _encode(self, chunks: Sequence[tuple[int, ...]], bucket: int) -> Vectors:

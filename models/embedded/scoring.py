@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp
+from sys import getsizeof
 from typing import Final
 
 import numpy as np
@@ -103,6 +104,13 @@ class Scorer:
         self._mixtures = _Mixtures.of([side for side in sides if side], lookup)
         ordinary = self._mixtures.log_density(background)
         self._floor = ordinary.mean(axis=0) + FLOOR * ordinary.std(axis=0)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes, its question's names included."""
+        arrays = (self._mixtures.vectors, self._mixtures.starts, self._mixtures.sizes, self._floor)
+        names = self._keys + self._levels
+        return sum(map(getsizeof, (*arrays, *names))) + 16 * len(names) + 1024
 
     def answer(self, chunks: Vectors) -> Answer:
         """The answer about a state of one or more ``chunks``.

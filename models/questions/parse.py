@@ -5,9 +5,10 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from sys import getsizeof
 from typing import Any, Final
 
+from models.lru import Lru
 from models.questions.limits import OPTION_LIMITS
 from models.questions.presets import PRESETS, guard_of, preset_question
 from models.questions.render import render
@@ -35,7 +36,11 @@ _FIELDS: Final = ("type", "instructions", "criteria", "preset", "threshold")
 
 
 REMEMBERED_BYTES: Final = 16_384
-"""Of one question: what is remembered stays below 16 MB."""
+"""Of one question as its client wrote it: a longer one is read anew."""
+
+_REMEMBERED: Final[Lru[bytes, Question]] = Lru(1024, 16 * 2**20, 2**17)
+"""By what the client wrote: at most 16 MB in a process. A question may take several times what
+was written, for texts in memory are wider and structured ones are indented."""
 
 
 class QuestionError(ValueError):
@@ -86,12 +91,12 @@ def client_question(raw: JsonValue) -> Question:
         return parse_question(raw, client=True)  # what JSON cannot hold is refused there
     if len(written) > REMEMBERED_BYTES:
         return parse_question(raw, client=True)
-    return _client_question(written)
-
-
-@lru_cache(maxsize=1024)
-def _client_question(written: bytes) -> Question:
-    return parse_question(marshal.loads(written), client=True)
+    known = _REMEMBERED.get(written)
+    if known is not None:
+        return known
+    question = parse_question(raw, client=True)
+    _REMEMBERED.put(written, question, getsizeof(written) + question.memory)
+    return question
 
 
 def _parse(raw: dict[Any, Any], client: bool) -> Question:

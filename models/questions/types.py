@@ -12,9 +12,12 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import blake2b
+from sys import getsizeof
 from typing import Any, Final, TypeAlias
+
+from models.lru import Lru
 
 JsonValue: TypeAlias = Any
 """A JSON value: str, int, float, bool, None, list or dict with string keys."""
@@ -81,7 +84,11 @@ class Question:
         object.__setattr__(self, "guards", self.preset in GUARDS)
 
     def digest(self) -> bytes:
-        """16 bytes that name the content: type, instructions, options in order, guard or not."""
+        """32 bytes that name the content: type, instructions, options in order, guard or not.
+
+        Questions are strangers' texts, and nobody may find two with one digest: one would be
+        answered with the other's answer.
+        """
         return self._digest
 
     @cached_property
@@ -89,6 +96,19 @@ class Question:
         """Of all its texts."""
         return len(self.instructions) + sum(
             [len(option.key) + len(option.text or "") for option in self.options]
+        )
+
+    @cached_property
+    def memory(self) -> int:
+        """Bytes that it takes, roughly, with its written form and all it knows of itself."""
+        written = getsizeof(self._packed)
+        texts = [text for o in self.options for text in (o.key, o.text) if text is not None]
+        return (
+            QUESTION_BYTES
+            + OPTION_BYTES * len(self.options)
+            + written
+            + getsizeof(self.instructions)
+            + sum(map(getsizeof, texts))
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -103,7 +123,7 @@ class Question:
 
     @cached_property
     def _digest(self) -> bytes:
-        h = blake2b(digest_size=16)
+        h = blake2b(digest_size=32)
         guard = "\1" if self.guards else "\0"
         for part in (guard, self.type.value, self.instructions, *_flat(self.options)):
             data = part.encode("utf-8", "surrogatepass")
@@ -112,16 +132,29 @@ class Question:
         return h.digest()
 
 
-@lru_cache(maxsize=4096)
+QUESTION_BYTES: Final = 1024
+OPTION_BYTES: Final = 128
+"""What a question and an option take beside their texts, roughly."""
+
+_RECEIVED: Final[Lru[bytes, Question]] = Lru(4096, 32 * 2**20, 2**18)
+"""By their written form: at most 32 MB in a process, and no question of more than 256 kB."""
+
+
 def _received(packed: bytes) -> Question:
+    known = _RECEIVED.get(packed)
+    if known is not None:
+        return known
     kind, instructions, options, preset, threshold = pickle.loads(packed)
-    return Question(
+    question = Question(
         QuestionType(kind),
         instructions,
         tuple(Option(key, text) for key, text in options),
         preset,
         threshold,
     )
+    vars(question)["_packed"] = packed  # so that it is held once, and written on as it came
+    _RECEIVED.put(packed, question, question.memory)
+    return question
 
 
 def _flat(options: tuple[Option, ...]) -> list[str]:

@@ -55,7 +55,8 @@ SHORTEST: Final = 64
 """Characters; a shorter state costs about as much, for it is padded to its bucket."""
 
 KNOWN_QUESTIONS: Final = 512
-"""Fewer than an engine keeps, so that a question which counts as known is cached there."""
+"""Fewer than an engine keeps, so that a question of ordinary size which counts as known is cached
+there."""
 
 
 class TextCost:

@@ -8,8 +8,10 @@ a forward. Between machines, or where the memory cannot be opened, the message a
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
+import stat
 from collections import OrderedDict
 from itertools import count
 from typing import Final, NamedTuple
@@ -41,8 +43,9 @@ class Board:
     def __init__(self) -> None:
         self._pid = os.getpid()
         self._key = os.urandom(_KEY_BYTES)
-        self._fd = os.memfd_create("calls")
+        self._fd = os.memfd_create("calls", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self._fd, _BYTES)
+        fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
         memory = mmap.mmap(self._fd, _BYTES)
         memory[:_KEY_BYTES] = self._key
         self._left = memoryview(memory).cast("Q")
@@ -74,14 +77,31 @@ class Readers:
 
 
 def _opened(place: Place) -> memoryview | None:
+    """The board, or ``None`` where there is another thing under its numbers, or nothing."""
     try:
-        fd = os.open(f"/proc/{place.pid}/fd/{place.fd}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        memory = mmap.mmap(fd, _BYTES, prot=mmap.PROT_READ)
+        memory = _mapped(f"/proc/{place.pid}/fd/{place.fd}")
     except (OSError, ValueError):
         return None
+    if memory is None or memory[:_KEY_BYTES] != place.key:
+        return None
+    return memoryview(memory).cast("Q")
+
+
+def _mapped(path: str) -> mmap.mmap | None:
+    """Maps what has a board's kind and size, and touches nothing else: opening a pipe waits for
+    its other end, opening a device may do anything, and memory that shrinks kills its reader."""
+    found = os.open(path, os.O_PATH | os.O_CLOEXEC)  # only names the file
+    try:
+        about = os.fstat(found)
+        if not stat.S_ISREG(about.st_mode) or about.st_size != _BYTES:
+            return None
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+        fd = os.open(f"/proc/self/fd/{found}", flags)
+    finally:
+        os.close(found)
+    try:
+        # Fails for a file that is no memory.
+        sealed = fcntl.fcntl(fd, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK
+        return mmap.mmap(fd, _BYTES, prot=mmap.PROT_READ) if sealed else None
     finally:
         os.close(fd)
-    return memoryview(memory).cast("Q") if memory[:_KEY_BYTES] == place.key else None

@@ -164,11 +164,16 @@ class Runner:
         self._set_alarm()
 
     def _drop_who_left(self) -> None:
-        """Before a forward, for the message that cancels a call may come long after (BUD-4)."""
+        """Before a forward, for the message that cancels a call may come long after, or never
+        where the caller's process has died: so whoever awaits the call is cancelled here (BUD-4).
+        """
         left = [ticket for ticket, place in self._places.items() if self._readers.left(place)]
         for ticket in left:
             self._scheduler.cancel(ticket)
             del self._places[ticket]
+            pending = self._pending.pop(ticket, None)
+            if pending is not None:
+                pending.cancel()
 
     def _compute(self, forward: Forward) -> Computed:
         """In the model thread."""

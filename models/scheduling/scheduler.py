@@ -190,7 +190,7 @@ class Scheduler:
             answer = UNAVAILABLE if answers is None else answers[q]
             if not isinstance(answer, ErrorAnswer):
                 self._text_cost.answered(item.row.questions[q])
-            self._cache.put(flight.key, answer, tokens)
+                self._cache.put(flight.key, item.row.questions[q], answer, tokens)
             for ticket, row, question in flight.waiters:
                 ticket.fill(row, question, answer, tokens)
                 if not ticket.missing:

@@ -16,6 +16,10 @@ from models.scheduling.work import Flight, Item, Ticket
 QUESTION_CHARACTERS: Final = 16_384
 """Of new question texts that one forward reads beside a state, unless it is one question."""
 
+ALL_CHARACTERS: Final = 131_072
+"""Of all question texts, known ones too: an engine's memory is bounded, and where it has dropped
+what it knew of them a forward reads no more than these."""
+
 
 class Flights:
     """The questions being computed, by key. ``plan`` changes nothing, ``join`` does."""
@@ -40,7 +44,7 @@ class Flights:
             missing: list[tuple[int, bytes]] = []
             for q, question in enumerate(row.questions):
                 key = state + self._keys.question(question)
-                cached = self._cache.get(key)
+                cached = self._cache.get(key, question)
                 if cached is not None:
                     ticket.fill(r, q, cached.answer, cached.tokens)
                     continue
@@ -82,12 +86,13 @@ class Flights:
         """The questions in order, cut so that no forward holds the model for long, and each
         part's characters that are to be read first (SRV-6)."""
         part: dict[bytes, Question] = {}
-        characters = 0
+        characters = everything = 0
         for key, question in questions.items():
             new = self._text_cost.unread_characters(question)
-            if part and characters + new > QUESTION_CHARACTERS:
+            everything += question.characters
+            if part and (characters + new > QUESTION_CHARACTERS or everything > ALL_CHARACTERS):
                 yield part, characters
-                part, characters = {}, 0
+                part, characters, everything = {}, 0, question.characters
             part[key] = question
             characters += new
         yield part, characters

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
+
 import pytest
 import torch
 
@@ -11,6 +15,19 @@ from models.embedded.engine import EmbeddedEngine, load
 def _one_thread() -> None:
     """Threads of a forward wait for each other: on a busy machine two are slower than one."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture
+def traced() -> Iterator[Callable[[], int]]:
+    """Bytes that are allocated and in use since the test began."""
+
+    def in_use() -> int:
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    yield in_use
+    tracemalloc.stop()
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,14 @@
 
 import asyncio
 import random
+import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from models.embedded.texts import Lru
+from models.embedded.engine import EmbeddedEngine
+from models.embedded.remembered import QUESTIONS_BYTES, TEXTS_BYTES
 from models.engine import ModelDescription, RejectedInput, Row, answer, describe
 from models.golden import probabilities
 from models.questions.presets import preset_question
@@ -273,13 +276,63 @@ def test_rows_are_prepared_while_a_forward_runs(engine):
     assert [p.bucket for p in prepared[: len(rows)]] == [engine.prepare(r).bucket for r in rows]
 
 
-def test_a_cache_of_texts_is_bounded_and_drops_the_oldest():
-    """SRV-17"""
-    cache: Lru[str, int] = Lru(2)
-    cache.put("a", 1)
-    cache.put("b", 2)
-    assert cache.get("a") == 1
-    cache.put("c", 3)
-    assert len(cache) == 2
-    assert "b" not in cache
-    assert cache.get("a") == 1
+@pytest.fixture
+def forgetful(engine):
+    """The engine with nothing remembered yet."""
+    return EmbeddedEngine(engine.card, engine._encoder, engine._tokenizer)
+
+
+def choice(*options: Option) -> Question:
+    return Question(QuestionType.CHOICE, "?", options)
+
+
+def test_texts_padded_with_blanks_are_answered_and_not_kept(forgetful, traced):
+    """S1-2, SRV-17: blanks are no tokens, so no limit on tokens bounds a text"""
+    before = traced()
+    for i in range(10):
+        padded = choice(Option(f"{i} ships" + " " * 1_000_000), Option("soup", "eating soup"))
+        ((given,),) = answer(forgetful, [Row("The harbour is full of ships.", (padded,))])
+        plain = choice(Option(f"{i} ships"), Option("soup", "eating soup"))
+        ((expected,),) = answer(forgetful, [Row("The harbour is full of ships.", (plain,))])
+        assert given.keys == (padded.options[0].key, "soup")
+        assert given.probabilities == pytest.approx(expected.probabilities, abs=1e-4)
+    del padded, given
+    assert traced() - before < 4 * 2**20
+    assert len(forgetful._scorers) == 10, "those that were not padded"
+
+
+def test_what_is_kept_of_questions_is_bounded_whatever_they_hold(forgetful, traced):
+    """SRV-17: a description of few characters may have an element, and a vector, for each three"""
+    before = traced()
+    for i in range(40):
+        description = "\n".join(["- a"] * 600)
+        asked = choice(Option(f"{i}", description), Option("b"))
+        ((given,),) = answer(forgetful, [Row("a", (asked,))])
+        assert len(given.probabilities) == 2
+    assert 24 * 2**20 < forgetful._scorers.memory <= QUESTIONS_BYTES
+    assert traced() - before < QUESTIONS_BYTES * 1.1
+    for i in range(6_000):
+        text = f"{i}".ljust(10_000)
+        forgetful._vectors.put(text, forgetful._background[0].copy(), sys.getsizeof(text) + 1648)
+    assert 24 * 2**20 < forgetful._vectors.memory <= TEXTS_BYTES
+    assert traced() - before < (QUESTIONS_BYTES + TEXTS_BYTES) * 1.1
+
+
+@pytest.mark.parametrize("element", ["- a", "- "], ids=["word", "nothing"])
+def test_elements_without_number_are_too_long_however_few_their_tokens(forgetful, traced, element):
+    """S1-12: each has a place among the vectors, 1.5 kB of it"""
+    long = choice(Option("a", "\n".join([element] * 100_000)), Option("b"))
+    before = traced()
+    tracemalloc.reset_peak()
+    ((refused, free),) = answer(forgetful, [Row("text", (long, question(QuestionType.NOUL, 1)))])
+    assert refused == ErrorAnswer(AnswerError.MAX_LENGTH_EXCEEDED, refused.message)
+    assert not isinstance(free, ErrorAnswer)
+    assert tracemalloc.get_traced_memory()[1] - before < 32 * 2**20
+
+
+def test_a_text_that_stands_in_many_options_is_read_once(forgetful):
+    """SRV-6: it counts once, and a token for each place"""
+    shared = "- " + "word " * 60
+    many = choice(*(Option(f"{i}", f"{shared}\n- about {i}") for i in range(255)))
+    ((given,),) = answer(forgetful, [Row("text", (many,))])
+    assert len(given.probabilities) == 255

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.embedded.texts import QUESTIONS
+from models.embedded.remembered import QUESTIONS
 from models.questions.types import Option, Question, QuestionType
 from models.scheduling.cost import KNOWN_QUESTIONS, CostModel, TextCost
 

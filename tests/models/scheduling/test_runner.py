@@ -161,6 +161,29 @@ async def test_who_left_is_seen_before_the_message_that_says_so() -> None:
     assert engine.read == [["first"]]
 
 
+async def test_who_awaits_a_call_that_was_left_is_cancelled_without_the_message() -> None:
+    """BUD-4: the caller's process may be dead, and a request that awaits for ever takes the place
+    of another"""
+    engine, board = GatedEngine(), Board()
+    place = board.place()
+    async with running(engine) as runner:
+        first = asyncio.create_task(ask(runner, call("first")))
+        await started(engine)
+        arrival = runner.arrival(ModelCall(call("second").rows, place=place))
+        (pending,) = runner.submit([arrival])
+        assert not isinstance(pending, Refusal)
+        board.leave(place)
+        engine.gate.release(2)
+        await first
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(pending, 30)
+        runner.cancel(arrival)
+        stats = runner.stats()
+    assert (stats.counts.cancelled_calls, stats.counts.cancelled) == (1, 1)
+    assert (stats.open_calls, stats.waiting_rows) == (0, 0)
+    assert engine.read == [["first"]]
+
+
 async def test_cancelling_a_call_that_was_not_collected_does_nothing() -> None:
     async with running(GatedEngine()) as runner:
         runner.cancel(Arrival(call("never"), 0.0))

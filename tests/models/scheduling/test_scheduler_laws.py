@@ -72,12 +72,14 @@ class SchedulerMachine(RuleBasedStateMachine):
     @rule(call=calls)
     def submit(self, call: ModelCall) -> None:
         idle = self.scheduler.waiting_rows == 0
+        full = self.scheduler.calls >= self.settings.max_calls
         before = self.scheduler.calls
         taken = self.scheduler.submit(call, self.now)
         if isinstance(taken, Refusal):
             assert taken.error is AnswerError.OVERLOADED
-            assert taken.predicted_wait_s > 0
-            assert not idle, "a call was refused where nothing waited"
+            assert full or not idle, "a call was refused where nothing waited"
+            assert taken.predicted_wait_s >= 0
+            assert idle or taken.predicted_wait_s > 0
             assert self.scheduler.calls == before
             return
         deadline = None if call.remaining_s is None else self.now + call.remaining_s

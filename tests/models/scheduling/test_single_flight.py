@@ -22,7 +22,6 @@ from models.questions.types import (
 )
 from models.scheduling.keys import ContentKeys
 from models.scheduling.messages import ModelCall
-from models.scheduling.result_cache import ResultCache
 from models.scheduling.settings import Settings
 from models.scheduling.work import Ticket
 from tests.doubles.engines import CountedRow, answers
@@ -158,17 +157,6 @@ def test_a_computation_nobody_waits_for_leaves_the_queue(bench: Any) -> None:
     assert second.reply.answers == ((ErrorAnswer(AnswerError.DEADLINE_EXCEEDED),),)
 
 
-def test_the_cache_forgets_the_least_recently_used_answer() -> None:
-    cache = ResultCache(2)
-    cache.put(b"a", NoulAnswer(0.1), 1)
-    cache.put(b"b", NoulAnswer(0.2), 1)
-    assert cache.get(b"a") is not None
-    cache.put(b"c", NoulAnswer(0.3), 1)
-    assert cache.get(b"b") is None
-    assert cache.get(b"a") is not None
-    assert len(cache) == 2
-
-
 def test_a_key_knows_the_content_and_neither_threshold_nor_the_name_of_a_preset() -> None:
     keys, other = ContentKeys("1"), ContentKeys("2")
     plain = Question(QuestionType.CHOICE, "which", (Option("a"), Option("b")))
@@ -180,6 +168,7 @@ def test_a_key_knows_the_content_and_neither_threshold_nor_the_name_of_a_preset(
     assert keys.state("\ud800") != keys.state("s")
     long = Question(QuestionType.NOUL, "x" * 100_000)
     assert keys.question(long) == long.digest()
+    assert len(keys.state("s")) == len(keys.question(plain)) == 32, "strangers choose both"
 
 
 def guard_and_copy() -> tuple[Question, Question]:
@@ -228,6 +217,18 @@ def test_long_question_texts_about_one_state_are_computed_in_parts(bench: Any) -
     assert ticket.reply.answers == (answers(Row("state", asked)),)
     again = bench.submit("another state", questions=texts)
     assert len(again.unread) == 1, "they are known now"
+
+
+def test_known_texts_about_one_state_are_in_parts_too_where_they_are_very_long(bench: Any) -> None:
+    """SRV-6: an engine may have dropped what it knew of them"""
+    texts = tuple(f"{i}" + "long " * 3_000 for i in range(20))
+    bench.ask("state", questions=texts)
+    bench.drain()
+    again = bench.ask("another state", questions=texts)
+    assert [len(item.row.questions) for item in again.unread] == [8, 8, 4]
+    bench.drain()
+    asked = tuple(Question(QuestionType.NOUL, text) for text in texts)
+    assert again.reply.answers == (answers(Row("another state", asked)),)
 
 
 def test_siblings_keep_their_answers_when_a_call_expires(make_bench: Any) -> None:
