@@ -22,6 +22,7 @@ from typing import Final
 
 from models.engine import PreparedRow, Row
 from models.questions.types import Answer, AnswerError, ErrorAnswer
+from models.questions.validation import validated
 from models.scheduling.admission import Admission
 from models.scheduling.cost import CostModel, TextCost
 from models.scheduling.deadlines import Deadlines
@@ -187,10 +188,11 @@ class Scheduler:
         self._flights.close(item)
         tokens = 0 if item.prepared is None else item.prepared.tokens
         for q, flight in enumerate(item.flights):
-            answer = UNAVAILABLE if answers is None else answers[q]
+            asked = item.row.questions[q]
+            answer = UNAVAILABLE if answers is None else validated(asked, answers[q])
             if not isinstance(answer, ErrorAnswer):
-                self._text_cost.answered(item.row.questions[q])
-                self._cache.put(flight.key, item.row.questions[q], answer, tokens)
+                self._text_cost.answered(asked)
+                self._cache.put(flight.key, asked, answer, tokens)
             for ticket, row, question in flight.waiters:
                 ticket.fill(row, question, answer, tokens)
                 if not ticket.missing:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from models.questions.types import AnswerError, ErrorAnswer
+from models.questions.validation import validated
 from serve_app.asking.call import Ask, Call, Reply
-from serve_app.asking.validation import validated
 
 Clock = Callable[[], float]
 """Monotonic seconds."""

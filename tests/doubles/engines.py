@@ -18,10 +18,13 @@ from models.engine import RejectedInput, Row
 from models.questions.types import (
     Answer,
     AnswerError,
+    ChoiceAnswer,
     NoulAnswer,
     Question,
     QuestionType,
+    ScoreAnswer,
     SetAnswer,
+    SpanAnswer,
 )
 
 CARD = Card(
@@ -48,7 +51,24 @@ def hash_of(text: str) -> int:
 
 
 def answers(row: Row) -> tuple[Answer, ...]:
-    return tuple(NoulAnswer(probability(row.state, q)) for q in row.questions)
+    return tuple(_answer(row.state, q) for q in row.questions)
+
+
+def _answer(state: str, question: Question) -> Answer:
+    """A noul by ``probability``; every other type evenly, or without spans."""
+    keys = tuple(option.key for option in question.options)
+    evenly = (1 / len(keys),) * len(keys) if keys else ()
+    match question.type:
+        case QuestionType.NOUL:
+            return NoulAnswer(probability(state, question))
+        case QuestionType.CHOICE:
+            return ChoiceAnswer(keys, evenly)
+        case QuestionType.SCORE:
+            return ScoreAnswer(tuple(o.text or o.key for o in question.options), evenly)
+        case QuestionType.SET:
+            return SetAnswer(keys, evenly)
+        case QuestionType.SPAN:
+            return SpanAnswer(())
 
 
 @dataclass(frozen=True, slots=True)

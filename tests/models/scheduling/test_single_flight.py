@@ -6,6 +6,7 @@ import pickle
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from models.questions.types import (
     Option,
     Question,
     QuestionType,
+    SpanAnswer,
 )
 from models.scheduling.keys import ContentKeys
 from models.scheduling.messages import ModelCall
@@ -98,6 +100,22 @@ def test_errors_are_never_cached(bench: Any) -> None:
     ticket = bench.ask("state")
     bench.drain()
     assert bench.forwards == [["state"]] * 3
+    assert isinstance(ticket.reply.answers[0][0], NoulAnswer)
+
+
+@pytest.mark.parametrize(
+    "nonsense", [NoulAnswer(float("nan")), NoulAnswer(1.5), SpanAnswer(()), "yes"]
+)
+def test_what_is_no_answer_to_the_question_is_never_cached(bench: Any, nonsense: Any) -> None:
+    """CACHE-3, UNK-1"""
+    ticket = bench.ask("state")
+    bench.scheduler.finished(bench.start(), [(nonsense,)], bench.now, bench.now)
+    assert ticket.reply.answers[0][0] == ErrorAnswer(
+        AnswerError.INVALID_MODEL_OUTPUT, "the model's answer is malformed"
+    )
+    ticket = bench.ask("state")
+    bench.drain()
+    assert bench.forwards == [["state"]] * 2
     assert isinstance(ticket.reply.answers[0][0], NoulAnswer)
 
 

@@ -25,10 +25,10 @@ from models.questions.types import (
     Span,
     SpanAnswer,
 )
+from models.questions.validation import validated
 from serve_app.asking.call import Entry
 from serve_app.asking.remote.answers import MALFORMED, read_answers
 from serve_app.asking.remote.body import call_body
-from serve_app.asking.validation import validated
 from tests.doubles.json_values import JSON
 from tests.doubles.questions import questions
 from tests.doubles.remote_answers import (

@@ -13,8 +13,8 @@ from models.questions.types import (
     QuestionType,
     ScoreAnswer,
 )
+from models.questions.validation import validated
 from serve_app.asking.remote.answers import MALFORMED
-from serve_app.asking.validation import validated
 from serve_app.signals.answers import reading_of
 from tests.doubles.remote_answers import (
     A_CHOICE,
