@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -35,7 +35,7 @@ CALLERS = 200
 STAY_S = 0.12
 MOST = 40
 LATE_S = 0.02
-ROUNDS = 3
+ROUNDS = 5
 
 states = (f"state {number}" for number in count())
 
@@ -157,20 +157,24 @@ async def stats(model: Any) -> ReplicaStats:
 async def test_of_two_hundred_who_leave_two_forwards_are_executed(
     any_transport: Any, caller: Caller
 ) -> None:
-    """BUD-2, BUD-4, SRV-9. How many forwards begin in time, and how soon a thread runs that is
-    woken, is the machine's matter too: the quietest of three rounds. That nobody is put into one
-    who has left is not."""
+    """BUD-2, BUD-4, SRV-9. How many calls get there and how many forwards begin in time, and how
+    soon a thread runs that is woken, is the machine's matter too: the quietest of some rounds.
+    That nobody is put into a forward who has left is not."""
     rounds = []
     for _ in range(ROUNDS):
         rounds.append(await round_of(any_transport, caller))
         print(f"\n{caller.__name__}: {rounds[-1]}", end="")
         assert rounds[-1].latest <= LATE_S
-        if rounds[-1].executed <= MOST and rounds[-1].begun <= LATE_S:
+        if rounds[-1].executed <= MOST and rounds[-1].begun <= LATE_S and unread(rounds):
             break
     assert rounds[-1].executed <= MOST
     assert rounds[-1].begun <= LATE_S
-    if caller is expires:
-        assert sum(r.counts["expired"] + r.counts["cancelled"] for r in rounds) > 0
+    assert unread(rounds) > 0
+
+
+def unread(rounds: Iterable[Left]) -> int:
+    """Questions that left the queue so, as the replica counts them."""
+    return sum(r.counts["expired"] + r.counts["cancelled"] for r in rounds)
 
 
 async def test_a_computation_goes_on_for_the_caller_who_stays(any_transport: Any) -> None:
