@@ -6,6 +6,7 @@ import typer
 
 from serve_app.commands.ask import ask
 from serve_app.commands.check import check
+from serve_app.commands.evaluate import eval_data
 from serve_app.commands.serve_config import serve_config
 from serve_app.commands.try_prompt import try_prompt
 
@@ -21,4 +22,5 @@ app = typer.Typer(
 app.command()(check)
 app.command("try")(try_prompt)
 app.command()(ask)
+app.command("eval")(eval_data)
 app.command()(serve_config)

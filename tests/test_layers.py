@@ -53,6 +53,8 @@ def tree(tmp_path: Path) -> Path:
         ("serve_app/unplaced.py", "", "A request goes down"),
         ("models/embedded/added.py", "import serve_app.errors", "Models know no router"),
         ("models/questions/added.py", "import models.engine", "Questions know no engine"),
+        ("models/evaluation/added.py", "import models.engine", "Questions know no engine"),
+        ("models/evaluation/added.py", "import torch", "Policy has no effects"),
         ("models/scheduling/added.py", "import ray", "The scheduler knows neither Serve nor torch"),
         (f"{DEPLOYMENTS}/unplaced.py", "", "Deployments are thin"),
         (f"{DEPLOYMENTS}/asking/added.py", f"import {API}", "Deployments are thin"),
