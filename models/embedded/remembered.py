@@ -1,20 +1,27 @@
-"""What the engine keeps of the questions it has read: together at most 72 MB, whatever is asked."""
+"""What the engine keeps of the questions it has read: at most 136 MB, whatever is asked."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from models.embedded.scoring import Scorer, Vectors
+from models.embedded.asking import Asking, Assembled
+from models.embedded.described import Vectors
 from models.lru import Lru
+
+__all__ = ["Vectors", "askings", "questions", "vectors"]
 
 TEXTS: Final = 16_384
 """Texts kept: 25 MB of vectors."""
 
 QUESTIONS: Final = 1_024
-"""Assembled questions kept."""
+"""Assembled questions kept, and as many combinations of them."""
+
+KEPT_CHARACTERS: Final = 2**18
+"""Of a question's texts: blanks are no tokens, so no limit on tokens bounds them."""
 
 TEXTS_BYTES: Final = 40 * 2**20
-QUESTIONS_BYTES: Final = 32 * 2**20
+QUESTIONS_BYTES: Final = 48 * 2**20
+ASKINGS_BYTES: Final = 48 * 2**20
 
 
 def vectors() -> Lru[str, Vectors]:
@@ -22,8 +29,13 @@ def vectors() -> Lru[str, Vectors]:
     return Lru(TEXTS, TEXTS_BYTES, 2**16)
 
 
-def scorers() -> Lru[bytes, Scorer]:
-    """Digest of a question -> the question assembled: at most 32 MB, and none of more than 1 MB,
-    which are some 600 elements of descriptions; a larger one is assembled from its texts again.
+def questions() -> Lru[bytes, Assembled]:
+    """Digest of a question -> the question assembled: at most 48 MB, and none of more than 2 MB,
+    which are some 250 options; a larger one is assembled from its texts again.
     """
-    return Lru(QUESTIONS, QUESTIONS_BYTES, 2**20)
+    return Lru(QUESTIONS, QUESTIONS_BYTES, 2**21)
+
+
+def askings() -> Lru[tuple[bytes, ...], Asking]:
+    """Digests of questions -> what asks them together: at most 48 MB, none of more than 4 MB."""
+    return Lru(QUESTIONS, ASKINGS_BYTES, 2**22)

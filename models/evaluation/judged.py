@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from models.evaluation.truth import Example, Truth
+from models.questions.presets import calibrated_threshold
 from models.questions.types import Answer, ErrorAnswer, Question
 from models.questions.validation import validated
 from models.questions.wire import SELECTED
@@ -63,8 +64,8 @@ def judge(
 
 
 def threshold_of(question: Question, thresholds: Mapping[str, float]) -> float:
-    """The model's calibrated one for the question's preset, else the question's own, else 0.5."""
-    calibrated = thresholds.get(question.preset or "")
-    if calibrated is not None:
-        return calibrated
-    return SELECTED if question.threshold is None else question.threshold
+    """The question's own, else the model's calibrated one for its preset, else 0.5."""
+    if question.threshold is not None:
+        return question.threshold
+    calibrated = calibrated_threshold(question, thresholds)
+    return SELECTED if calibrated is None else calibrated

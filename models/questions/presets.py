@@ -22,6 +22,16 @@ def preset_question(name: str, type: QuestionType | None = None) -> Question:
     return next(iter(types.values())) if type is None else types[type]
 
 
+def calibrated_threshold(question: Question, thresholds: Mapping[str, float]) -> float | None:
+    """Of a model's ``thresholds`` the one of the preset that ``question`` is: under the preset's
+    name for its own type, under ``preset.type`` for another form; ``None`` if there is none."""
+    preset = question.preset
+    if preset is None or preset not in PRESETS:
+        return None
+    own = next(iter(PRESETS[preset])) is question.type
+    return thresholds.get(preset if own else f"{preset}.{question.type}")
+
+
 def guard_of(question: Question) -> str | None:
     """The name of the guard whose type, instructions and options, in any order, ``question`` has:
     whoever writes a guard out asks that guard (SRV-17). JSON objects have no order.

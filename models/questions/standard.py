@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from models.questions.parse import ECHO, QuestionError, client_question
+from models.questions.presets import calibrated_threshold
 from models.questions.render import render
 from models.questions.types import (
     Answer,
@@ -158,7 +159,7 @@ def _answered(
         if isinstance(question, ErrorAnswer):
             members.answers[id] = error_json(question)
         else:
-            members.add(question, id, next(given), thresholds.get(question.preset or ""))
+            members.add(question, id, next(given), calibrated_threshold(question, thresholds))
     return {**members.json(), "usage": _usage(tokens)}
 
 

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from models.cards.digest import ModelFileMismatch
 from models.cards.schema import Card
 from models.cards.shipped import shipped_cards
 from models.engine import Engine
@@ -70,7 +71,8 @@ def eval_data(
 ) -> None:
     """Scores a deployment on labelled questions.
 
-    Exit 0: scored, 1: a floor is missed or the model knows nothing, 2: bad input.
+    Exit 0: scored, 1: a floor is missed, nothing was answered or the model knows nothing, 2: bad
+    input.
     """
     if report is not None and not can_draw():
         _refuse("--report draws with matplotlib: pip install 'systemone-router[eval]'")
@@ -89,16 +91,19 @@ def eval_data(
     stderr = Console(stderr=True)
     with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
         task = progress.add_task(f"asking {name}", total=len(examples))
-        judged = judged_by(
-            catalog,
-            name,
-            examples,
-            cards,
-            load_engine,
-            concurrency=concurrency,
-            timeout_s=timeout,
-            done=lambda count: progress.advance(task, count),
-        )
+        try:
+            judged = judged_by(
+                catalog,
+                name,
+                examples,
+                cards,
+                load_engine,
+                concurrency=concurrency,
+                timeout_s=timeout,
+                done=lambda count: progress.advance(task, count),
+            )
+        except (ModelFileMismatch, RuntimeError) as error:
+            _refuse(f"{name} cannot be loaded: {error}")
     result = evaluate(judged, by=by, resamples=RESAMPLES, seed=seed)
     Console().print(report_view(result))
     _write(result, {"data": str(data), "lines": len(examples), "deployment": name}, report, json)
@@ -106,6 +111,8 @@ def eval_data(
     if result.knows_nothing:
         low, high = NO_SKILL
         verdicts += (f"the model knows nothing: mean AUC is within {low:.2f} to {high:.2f}",)
+    if not any(row.answers for row in result.rows):
+        verdicts += ("no question was answered",)
     for verdict in verdicts:
         typer.echo(verdict, err=True)
     raise typer.Exit(1 if verdicts else 0)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from models.cards.schema import Card
+from models.questions.presets import calibrated_threshold
 from models.questions.types import Question, QuestionType
 from serve_app.config.schema.predicate import Predicate
 from serve_app.config.schema.signals import (
@@ -45,7 +46,8 @@ def criterion_of(
 def _threshold(rule: ModelRule, question: Question, card: Card) -> float:
     if question.threshold is not None:
         return question.threshold
-    return card.thresholds.get(question.preset or "", DEFAULT_THRESHOLD)
+    calibrated = calibrated_threshold(question, card.thresholds)
+    return DEFAULT_THRESHOLD if calibrated is None else calibrated
 
 
 def _options(rule: ModelRule, question: Question, label: str | None) -> tuple[int, ...]:

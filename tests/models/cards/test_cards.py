@@ -15,16 +15,29 @@ def test_the_embedded_card_says_what_the_model_is():
     """S1-14, SRV-17, SRV-19"""
     card = shipped_card("embedded")
     assert card.family == "embedded"
-    assert not card.calibrated
+    assert card.calibrated
     assert card.validated_input_tokens == card.max_input_tokens == 9216
-    assert QuestionType.SPAN not in card.question_types
-    assert not card.thresholds
-    assert set(card.quality) <= set(PRESETS)
-    assert card.quality
+    assert card.question_types == set(QuestionType)
+    assert set(card.thresholds) == set(card.window_thresholds) == {"jailbreak", "harm"}
+    assert all(0 < threshold < 1 for threshold in card.thresholds.values())
+    assert set(card.temperatures) > set(QuestionType)
+    assert set(card.quality) > set(PRESETS) - {"selector"}
     assert card.quality_data
+    assert "en" in card.languages
     assert card.sha256["model.safetensors"] == (
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
     )
+
+
+@pytest.mark.parametrize("preset", sorted(set(PRESETS) - {"selector"}))
+def test_a_presets_figures_have_intervals_and_stand_beside_the_cosines(preset):
+    """S1-14, SRV-19: on at least a hundred texts"""
+    figures = shipped_card("embedded").quality[preset]
+    (name,) = [n for n in ("auc", "accuracy", "f1") if n in figures][:1]
+    assert figures["answers"] >= 100
+    assert figures[f"{name}_low"] <= figures[name] <= figures[f"{name}_high"]
+    assert f"{name}_seen" in figures
+    assert f"{name}_cosine" in figures or name == "f1", "cosines find no spans"
 
 
 @pytest.mark.parametrize("name", ["nobody", "../cards/embedded", ""])

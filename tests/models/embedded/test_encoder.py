@@ -11,7 +11,7 @@ from models.cards.digest import ModelFileMismatch
 from models.cards.shipped import shipped_card
 from models.embedded.dtype import TOLERANCE, batch_dependence, choose
 from models.embedded.encoder import Encoder
-from models.embedded.files import PACKAGE, verified_files
+from models.embedded.files import PACKAGE, encoder_files
 
 CPU = torch.device("cpu")
 HALF = pytest.mark.skipif(
@@ -21,7 +21,8 @@ HALF = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def paths():
-    return verified_files(shipped_card("embedded").sha256)
+    digests = shipped_card("embedded").sha256
+    return encoder_files(digests)
 
 
 @pytest.fixture(scope="module")
@@ -80,40 +81,44 @@ def test_padding_is_never_read(encoder):
     assert np.array_equal(encoder.encode(ids, lengths), encoder.encode(other, lengths))
 
 
-def test_the_probe_finds_no_dependence_on_the_batch(weights):
+def dependence(encoder):
+    return batch_dependence(lambda ids, lengths: encoder.encode(ids, lengths).astype(np.float64))
+
+
+def test_the_probe_finds_no_dependence_on_the_batch(encoder):
     """SRV-12, SRV-13"""
-    assert batch_dependence(Encoder(weights, CPU, torch.float32)) < TOLERANCE
+    assert dependence(encoder) < TOLERANCE
+
+
+def test_the_probe_finds_what_depends_on_the_batch():
+    """SRV-12: rows that see how many they are"""
+
+    def leaking(ids, lengths):
+        return np.full((len(ids), 1), len(ids) * 1e-3)
+
+    assert batch_dependence(leaking) > TOLERANCE
+
+
+def chosen(weights, dtype, moved):
+    return choose(lambda of: Encoder(weights, CPU, of), CPU, dtype, lambda _: moved).dtype
 
 
 @HALF
-def test_bfloat16_is_taken_where_the_probe_finds_it_exact_and_nowhere_else(weights):
+def test_bfloat16_is_taken_where_the_probe_finds_it_exact_and_nowhere_else(weights, monkeypatch):
     """SRV-12, SRV-13: AMX picks its kernels by the batch, so it is not exact everywhere"""
-    moved = batch_dependence(Encoder(weights, CPU, torch.bfloat16))
-    if moved <= TOLERANCE:
-        assert choose(weights, CPU, "bfloat16").dtype is torch.bfloat16
-        return
-    assert choose(weights, CPU, "auto").dtype is torch.float32
-    with pytest.raises(RuntimeError, match="move"):
-        choose(weights, CPU, "bfloat16")
-
-
-@HALF
-def test_bfloat16_is_not_taken_where_answers_depend_on_the_batch(weights, monkeypatch):
-    """SRV-12, SRV-13"""
-    monkeypatch.setattr("models.embedded.dtype.batch_dependence", lambda _: 1e-2)
     monkeypatch.setattr("models.embedded.dtype._matrix_units", lambda _: True)
-    assert choose(weights, CPU, "auto").dtype is torch.float32
+    assert chosen(weights, "bfloat16", 0.0) is torch.bfloat16
+    assert chosen(weights, "auto", 1e-2) is torch.float32
     with pytest.raises(RuntimeError, match="move"):
-        choose(weights, CPU, "bfloat16")
+        chosen(weights, "bfloat16", 1e-2)
 
 
 @HALF
 @pytest.mark.parametrize(("units", "dtype"), [(True, torch.bfloat16), (False, torch.float32)])
 def test_auto_takes_bfloat16_where_it_is_exact_and_has_units(weights, monkeypatch, units, dtype):
     """SRV-13: told by the hardware, so that equal machines answer alike"""
-    monkeypatch.setattr("models.embedded.dtype.batch_dependence", lambda _: 0.0)
     monkeypatch.setattr("models.embedded.dtype._matrix_units", lambda _: units)
-    assert choose(weights, CPU, "auto").dtype is dtype
+    assert chosen(weights, "auto", 0.0) is dtype
 
 
 def test_the_packages_code_is_never_imported(paths):
@@ -125,19 +130,19 @@ def test_the_packages_code_is_never_imported(paths):
 def test_a_file_that_differs_is_not_loaded():
     """SRV-11"""
     with pytest.raises(ModelFileMismatch, match=r"tokenizer\.json"):
-        verified_files({"tokenizer.json": "0" * 64})
+        encoder_files({"tokenizer.json": "0" * 64})
 
 
 def test_another_version_of_the_package_is_refused(monkeypatch):
     """SRV-17"""
     monkeypatch.setattr("models.embedded.files.VERSION", "9.9.9")
     with pytest.raises(RuntimeError, match=r"9\.9\.9 is needed"):
-        verified_files({})
+        encoder_files({})
 
 
 def test_a_dtype_that_the_device_lacks_is_refused(weights, monkeypatch):
     """SRV-13"""
     monkeypatch.setattr("models.embedded.dtype._supported", lambda _: False)
-    assert choose(weights, CPU, "auto").dtype is torch.float32
+    assert chosen(weights, "auto", 0.0) is torch.float32
     with pytest.raises(RuntimeError, match="no bfloat16"):
-        choose(weights, CPU, "bfloat16")
+        chosen(weights, "bfloat16", 0.0)

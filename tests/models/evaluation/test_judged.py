@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from models.evaluation.judged import judge, threshold_of
 from models.evaluation.truth import Example, read_examples
@@ -41,5 +42,6 @@ def test_the_calibrated_threshold_is_that_of_the_preset() -> None:
     own = Question(QuestionType.NOUL, "Is it?", threshold=0.7)
     assert threshold_of(preset, calibrated) == 0.3
     assert threshold_of(own, calibrated) == 0.7
+    assert threshold_of(replace(preset, threshold=0.6), calibrated) == 0.6
     assert threshold_of(preset_question("harm"), calibrated) == 0.5
     assert [one.threshold for one in judge(example(), {}, calibrated)] == [0.3, 0.5]

@@ -9,6 +9,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from models.cards.shipped import shipped_card
+from models.questions.types import QuestionType
 from serve_app.cli import app
 from serve_app.commands.check import as_json, as_text, rules_by_deployment
 from serve_app.config.problem import Problem, Severity
@@ -82,8 +84,14 @@ def test_errors_are_all_printed_and_the_exit_says_so(tmp_path: Path) -> None:
     ]
 
 
-def test_the_embedded_model_answers_no_spans_and_check_says_what_to_do(tmp_path: Path) -> None:
+def test_a_rule_that_its_model_cannot_answer_is_told_with_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """CFG-5, S1-14"""
+    card = shipped_card("embedded")
+    types = card.question_types - {QuestionType.SPAN}
+    spanless = {"embedded": card.model_copy(update={"question_types": types})}
+    monkeypatch.setattr("serve_app.commands.check.shipped_cards", lambda: spanless)
     result, _ = check(
         tmp_path, SMALL.replace("jailbreak: [", "pii: [{name: p}]\n      jailbreak: [")
     )

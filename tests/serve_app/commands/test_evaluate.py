@@ -107,6 +107,31 @@ def test_a_model_that_knows_is_scored(run: Callable[..., Result], tmp_path: Path
     assert body["questions"]["ok"]["figures"]["auc"]["value"] == 1.0
 
 
+def test_a_model_that_answers_nothing_ends_with_1(run: Callable[..., Result]) -> None:
+    """SRV-19: a remote that is down has not passed"""
+
+    def silent(state: str, question: Question) -> Answer:
+        return ErrorAnswer(AnswerError.UNAVAILABLE)
+
+    result = run(rows(40), engine=ScriptedEngine(ABLE, silent))
+    assert result.exit_code == 1
+    assert "no question was answered" in result.output
+
+
+def test_a_model_that_cannot_be_loaded_ends_with_2(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SRV-11"""
+
+    def broken(card: Card, placement: Placement) -> Engine:
+        raise RuntimeError("no CUDA device is available")
+
+    monkeypatch.setattr(command, "load_engine", broken)
+    result = run(rows(2))
+    assert result.exit_code == 2
+    assert "no CUDA device" in result.output
+
+
 def test_a_model_that_knows_nothing_ends_with_1(run: Callable[..., Result]) -> None:
     result = run(rows(40), engine=ScriptedEngine(ABLE, lambda s, q: NoulAnswer(0.5)))
     assert result.exit_code == 1

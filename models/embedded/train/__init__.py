@@ -1,0 +1,1 @@
+"""What the embedded model's guard is trained, set and measured with."""
