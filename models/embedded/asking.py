@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from math import exp
 from typing import Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from models.embedded.calibration import Calibration
 from models.embedded.described import Described, queries_of
 from models.embedded.encoder import TokenVectors
 from models.embedded.head import DecisionHead, Queries
+from models.embedded.odds import probability
 from models.embedded.spans import spans_of
 from models.embedded.tokenizer import Tokens, bounds
 from models.questions.types import (
@@ -179,9 +179,9 @@ def _answer(asked: Assembled, row: NDArray[np.float64]) -> Answer:
     keys = tuple(option.key for option in asked.question.options)
     match asked.question.type:
         case QuestionType.NOUL:
-            return NoulAnswer(_sigmoid(float(logits[0] - logits[1])))
+            return NoulAnswer(probability(float(logits[0] - logits[1])))
         case QuestionType.SET:
-            return SetAnswer(keys, tuple(_sigmoid(x) for x in logits.tolist()))
+            return SetAnswer(keys, tuple(probability(x) for x in logits.tolist()))
         case QuestionType.SCORE:
             levels = tuple(option.text or option.key for option in asked.question.options)
             return ScoreAnswer(levels, _softmax(logits))
@@ -211,10 +211,3 @@ def _device(head: DecisionHead) -> torch.device:
 def _softmax(logits: NDArray[np.float64]) -> tuple[float, ...]:
     weights = np.exp(logits - logits.max())
     return tuple((weights / weights.sum()).tolist())
-
-
-def _sigmoid(logit: float) -> float:
-    if logit < 0:
-        odds = exp(logit)
-        return odds / (1 + odds)
-    return 1 / (1 + exp(-logit))

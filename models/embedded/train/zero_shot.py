@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import exp
 from sys import getsizeof
 from typing import Final
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.embedded.described import elements
+from models.embedded.odds import probability
 from models.questions.types import (
     Answer,
     ChoiceAnswer,
@@ -115,7 +115,7 @@ class Scorer:
             return NoulAnswer(self._noul(chunks))
         if self._kind is QuestionType.SET:
             logits = (self._mixtures.log_density(chunks) - self._floor).max(axis=0)
-            return SetAnswer(self._keys, tuple(_sigmoid(x) for x in logits.tolist()))
+            return SetAnswer(self._keys, tuple(probability(x) for x in logits.tolist()))
         weights = self._mixtures.log_density(_mean(chunks))[0]
         weights = np.exp(weights - weights.max())
         probabilities = tuple((weights / weights.sum()).tolist())
@@ -126,11 +126,11 @@ class Scorer:
     def _noul(self, chunks: Vectors) -> float:
         density = self._mixtures.log_density(chunks)
         if not self._yes:
-            return 1 - _sigmoid(float((density[:, 0] - self._floor[0]).min()))
+            return 1 - probability(float((density[:, 0] - self._floor[0]).min()))
         other = np.full(len(chunks), self._floor[0])
         if density.shape[1] > 1:
             other = np.logaddexp(other, density[:, 1])
-        return _sigmoid(float((density[:, 0] - other).max()))
+        return probability(float((density[:, 0] - other).max()))
 
 
 def _mean(chunks: Vectors) -> Vectors:
@@ -139,10 +139,3 @@ def _mean(chunks: Vectors) -> Vectors:
     mean = chunks.mean(axis=0, keepdims=True)
     unit: Vectors = mean / np.linalg.norm(mean)
     return unit
-
-
-def _sigmoid(logit: float) -> float:
-    if logit < 0:
-        odds = exp(logit)
-        return odds / (1 + odds)
-    return 1 / (1 + exp(-logit))
