@@ -23,7 +23,8 @@ import numpy as np
 import torch
 
 from models.cards.shipped import shipped_card
-from models.embedded.engine import EmbeddedEngine, load
+from models.embedded.engine import EmbeddedEngine
+from models.embedded.loading import load
 from models.engine import Row, answer
 from models.questions.presets import preset_question
 from models.questions.types import Question, QuestionType

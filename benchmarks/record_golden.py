@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from models.cards.shipped import shipped_card
-from models.embedded.engine import load
+from models.embedded.loading import load
 from models.engine import Row, answer
 from models.golden import places, probabilities
 from models.questions.parse import parse_question

@@ -38,7 +38,7 @@ class Card(BaseModel):
     quality: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
     quality_data: str = ""
     calibrated: bool
-    validated_input_tokens: int | None = None
+    validated_input_tokens: int | None = Field(default=None, ge=1280)
     max_input_tokens: int = Field(ge=1280)
     reads_state_once: bool
     languages: tuple[str, ...] = ()

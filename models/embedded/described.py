@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -12,12 +13,11 @@ import torch
 from numpy.typing import NDArray
 
 from models.embedded.head import WIDTH, Kind, Queries
+from models.embedded.texts import Vectors
 from models.questions.presets import PRESETS
 from models.questions.types import Question, QuestionType
 
-Vectors: TypeAlias = NDArray[np.float32]
-
-Lookup = Callable[[str], Vectors]
+Lookup: TypeAlias = Callable[[str], Vectors]
 """A text's unit vector, ``(WIDTH,)``."""
 
 _KINDS: Final = {
@@ -26,6 +26,10 @@ _KINDS: Final = {
     QuestionType.SET: Kind.LABEL,
     QuestionType.SPAN: Kind.SPAN,
 }
+
+
+_PARTS: Final = re.compile(r"[._/:\-]+|(?<=[a-z0-9])(?=[A-Z])")
+"""Between the words of a name of code."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,13 @@ def elements(text: str) -> tuple[str, ...]:
     if len(lines) > 1 and all(line.startswith("- ") for line in lines):
         return tuple(line[2:] for line in lines)
     return (text,)
+
+
+def in_words(name: str) -> str:
+    """A name of code as the words it is made of: ``crm.openTickets`` as ``crm open tickets``."""
+    if any(c.isspace() for c in name) or not _PARTS.search(name):
+        return name
+    return " ".join(_PARTS.sub(" ", name).split()).lower() or name
 
 
 def texts_of(question: Question) -> tuple[str, ...]:
@@ -79,7 +90,7 @@ def describe(question: Question, lookup: Lookup) -> Described:
     return Described(
         option,
         instructions,
-        np.array(_kinds(question, sides), dtype=np.int64),
+        np.array(_kinds(question, count), dtype=np.int64),
         np.array(learned_of(question, count), dtype=np.int64),
         place,
         np.stack(found) if found else np.zeros((0, WIDTH), dtype=np.float32),
@@ -88,17 +99,31 @@ def describe(question: Question, lookup: Lookup) -> Described:
 
 
 def _sides(question: Question) -> list[tuple[str, ...]]:
-    """The alternatives that describe each option; of a noul those of yes and of no."""
+    """The alternatives that describe each option; of a noul those of yes and of no.
+
+    Where neither is described, the instructions are what yes says, so that they are read like any
+    option: how well a text fits the state is learned from all of them together.
+    """
     if question.type is not QuestionType.NOUL:
-        return [elements(option.text or option.key) for option in question.options]
-    outcomes = {o.key: elements(o.text) for o in question.options if o.text}
+        return [elements(option.text or in_words(option.key)) for option in question.options]
+    outcomes = _outcomes_of(question)
+    if not outcomes and question.instructions:
+        return [(question.instructions,), ()]
     return [outcomes.get("true", ()), outcomes.get("false", ())]
 
 
-def _kinds(question: Question, sides: Sequence[tuple[str, ...]]) -> list[int]:
+def _outcomes_of(question: Question) -> dict[str, tuple[str, ...]]:
+    return {o.key: elements(o.text) for o in question.options if o.text}
+
+
+def _kinds(question: Question, count: int) -> list[int]:
     if question.type is not QuestionType.NOUL:
-        return [_KINDS[question.type]] * len(sides)
-    return [Kind.OUTCOME if side else bare for side, bare in zip(sides, Kind, strict=False)]
+        return [_KINDS[question.type]] * count
+    outcomes = _outcomes_of(question)
+    return [
+        Kind.OUTCOME if key in outcomes else bare
+        for key, bare in (("true", Kind.YES), ("false", Kind.NO))
+    ]
 
 
 def learned_of(question: Question, count: int) -> list[int]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from models.embedded.asking import Asking, Assembled
-from models.embedded.described import Vectors
+from models.embedded.texts import Vectors
 from models.lru import Lru
-
-__all__ = ["Vectors", "askings", "questions", "vectors"]
 
 TEXTS: Final = 16_384
 """Texts kept: 25 MB of vectors."""

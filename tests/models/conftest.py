@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from models.cards.shipped import shipped_card
-from models.embedded.engine import EmbeddedEngine, load
+from models.embedded.engine import EmbeddedEngine
+from models.embedded.loading import load
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -23,6 +23,9 @@ _KEYS: Final = {
     "context": ("source", "documents", "passage", "evidence"),
 }
 
+ASKED: Final = 0.6
+"""Share of the times that an item with questions of its own is left as it is, and asked them."""
+
 
 class Altering:
     """Deterministic to ``rng``. ``tools``: those of all items."""
@@ -35,14 +38,18 @@ class Altering:
     def altered(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
         state = item["state"]
         ask = item.get("ask", {})
+        if ask and item.get("questions") and self._rng.random() > ASKED:
+            item = {**item, "questions": []}  # what is altered may not answer them as it did
+        if item.get("questions"):
+            return item
         if "pii" in ask:
             state = self._with_other_values(state)
         elif "hallucination" in ask:
             state = self._with_other_details(state)
         elif isinstance(state, str):
-            plain = item.get("questions") or self._rng.random() > 0.1
+            plain = self._rng.random() > 0.1
             return item if plain else {**item, "state": self._typed(state)}
-        if isinstance(state, dict) and not item.get("questions"):
+        if isinstance(state, dict):
             state = self._with_other_keys(state, ask)
         altered = {**item, "state": state}
         if item.get("tools") and self._tools and self._rng.random() < 0.6:

@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 
 from models.cards.schema import Card
 from models.embedded.encoder import Encoder
-from models.embedded.engine import encoded, marked
 from models.embedded.files import encoder_files
+from models.embedded.texts import encoded, marked
 from models.embedded.tokenizer import ChunkTokenizer, Tokens
 from models.embedded.train.zero_shot import Scorer, Vectors, texts_of
 from models.engine import PreparedRow, Row

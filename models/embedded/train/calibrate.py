@@ -30,7 +30,7 @@ ENOUGH: Final = 40
 PULL: Final = 4.0
 """How strongly a preset's temperature is drawn to its type's, in answers' worth of log loss."""
 
-FALSE_POSITIVES: Final = MappingProxyType({"jailbreak": 0.05, "harm": 0.08})
+FALSE_POSITIVES: Final = MappingProxyType({"jailbreak": 0.08, "harm": 0.08})
 """Share of near misses that a guard's threshold lets match. The better a guard tells them apart,
 the less is to be gained by letting more of them match."""
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from models.cards.schema import Card
 from models.embedded import weights
-from models.embedded.engine import EmbeddedEngine, assembled_engine
+from models.embedded.engine import EmbeddedEngine
+from models.embedded.loading import assembled_engine
 from models.embedded.train.calibrate import (
     FALSE_POSITIVES,
     answered,

@@ -1,8 +1,14 @@
-"""The authored corpus: briefs, their texts, and who reads what (SRV-19)."""
+"""The authored corpus: briefs, their texts, and who reads what (SRV-19).
+
+``questions/<brief>.jsonl`` has questions that are asked of a dozen texts of a brief each, so that
+neither a question nor a text tells an answer alone: a question as a client would send it, the keys
+of the items that it is ``about``, their ``answers`` and those of a ``second``, blind reading, null
+where a reader found it open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +20,7 @@ from models.embedded.train.examples import item_key, read_items
 from models.embedded.train.second_reading import Agreement, agreed
 
 FOLDER: Final = Path(__file__).parent
-Split: TypeAlias = Literal["train", "calibration", "heldout", "later"]
+Split: TypeAlias = Literal["train", "calibration", "heldout"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class Brief:
     split: Split
     sha256: str
     reading_sha256: str
+    questions_sha256: str | None = None
 
     @property
     def texts(self) -> Path:
@@ -38,6 +45,17 @@ class Brief:
     @property
     def reading(self) -> Path:
         return FOLDER / "readings" / f"{self.brief}.jsonl"
+
+    @property
+    def questions(self) -> Path:
+        return FOLDER / "questions" / f"{self.brief}.jsonl"
+
+    def files(self) -> Iterator[tuple[Path, str]]:
+        """Its files with the digests that they should have."""
+        yield self.texts, self.sha256
+        yield self.reading, self.reading_sha256
+        if self.questions_sha256 is not None:
+            yield self.questions, self.questions_sha256
 
 
 class CorpusMismatch(Exception):  # noqa: N818 - says what is wrong
@@ -70,7 +88,7 @@ def corpus() -> Corpus:
     agreement = Agreement()
     items: dict[str, list[dict[str, Any]]] = {}
     for brief in briefs:
-        for path, digest in ((brief.texts, brief.sha256), (brief.reading, brief.reading_sha256)):
+        for path, digest in brief.files():
             found = sha256(path.read_bytes()).hexdigest()
             if found != digest:
                 raise CorpusMismatch(f"{path.name}: SHA-256 is {found}, the ledger says {digest}")
@@ -80,4 +98,21 @@ def corpus() -> Corpus:
             for item in read_items(brief.texts)
         )
         items[brief.brief] = [item for item in kept if item is not None]
+        if brief.questions_sha256 is not None:
+            _ask(items[brief.brief], read_items(brief.questions), agreement)
     return Corpus(briefs, items, agreement)
+
+
+def _ask(
+    items: list[dict[str, Any]], questions: Iterator[Mapping[str, Any]], agreement: Agreement
+) -> None:
+    """Adds to ``items`` the questions about them whose answer two readings agree about."""
+    by_key = {item_key(item): item for item in items}
+    for line in questions:
+        asked = {k: v for k, v in line.items() if k not in ("about", "answers", "second")}
+        for key, answer, second in zip(line["about"], line["answers"], line["second"], strict=True):
+            if key not in by_key or answer is None:
+                continue
+            if agreement.count(f"free.{line['type']}", answer == second):
+                item = by_key[key]
+                item["questions"] = [*item.get("questions", ()), {**asked, "answer": answer}]

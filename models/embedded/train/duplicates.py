@@ -27,13 +27,13 @@ Texts = Mapping[str, tuple[str, ...]]
 
 
 def texts_of(items: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, tuple[str, ...]]:
-    """``brief:key`` -> the words of the state."""
-    return {
-        f"{brief}:{item_key(item)}": tuple(
-            _WORD.findall(" ".join(_strings(blind(item)["state"])).lower())
-        )
-        for brief, item in items
-    }
+    """``brief:key`` -> the words of the state, and of its variants: those are one text."""
+    found: dict[str, tuple[str, ...]] = {}
+    for brief, item in items:
+        name = f"{brief}:{item.get('of') or item_key(item)}"
+        words = _WORD.findall(" ".join(_strings(blind(item)["state"])).lower())
+        found[name] = (*found.get(name, ()), *words)
+    return found
 
 
 def shared_runs(texts: Texts) -> list[tuple[str, str, str]]:

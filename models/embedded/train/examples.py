@@ -2,6 +2,9 @@
 
 An item is a line of ``texts/<brief>.jsonl``: ``state`` as a client would send it, ``ask`` with a
 label per preset, ``tools`` beside a ``tool_rank`` label, ``questions`` with answers of their own.
+A line may have ``variants``, each an item: other states, or texts to stand in the place of the
+state's answer, candidate or request. A preset whose labels differ then has a list of them, the
+state's own first, and a question has ``answers``.
 Spans are marked where they stand: ``[[LABEL|text]]`` for personal data, ``[[text]]`` for what a
 context does not carry.
 """
@@ -62,7 +65,34 @@ def item_key(item: Mapping[str, Any]) -> str:
 def read_items(path: Path) -> Iterator[dict[str, Any]]:
     for line in path.read_text("utf-8").splitlines():
         if line.strip():
-            yield json.loads(line)
+            yield from _varied(json.loads(line))
+
+
+def _varied(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The items of a line; those of several have it as ``of``, the key of the first."""
+    variants = line.pop("variants", ())
+    if not variants:
+        yield line
+        return
+    for i, state in enumerate((line["state"], *(_variant(line["state"], v) for v in variants))):
+        ask = {
+            name: label[i] if isinstance(label, list) and name != "harm" else label
+            for name, label in line.get("ask", {}).items()
+        }
+        questions = [
+            {**{k: v for k, v in question.items() if k != "answers"}, "answer": answers[i]}
+            for question in line.get("questions", ())
+            for answers in [question["answers"]]
+        ]
+        own = {"state": state, "ask": ask, "questions": questions, "of": item_key(line)}
+        yield {**line, **own}
+
+
+def _variant(state: Any, variant: Any) -> Any:
+    if isinstance(state, dict) and isinstance(variant, str):
+        changed = next(key for key in ("answer", "candidate", "request") if key in state)
+        return {**state, changed: variant}
+    return variant
 
 
 def example_of(brief: str, item: Mapping[str, Any]) -> Example:

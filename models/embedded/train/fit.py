@@ -17,10 +17,11 @@ from torch import Tensor
 
 from models.embedded.described import Described, describe, texts_of
 from models.embedded.encoder import Encoder
-from models.embedded.engine import encoded, marked
+from models.embedded.texts import Vectors, encoded, marked
 from models.embedded.tokenizer import ChunkTokenizer, Tokens, bucket_of
 from models.embedded.train.altering import Altering
 from models.embedded.train.batches import Ask, Prepared, batch_of
+from models.embedded.train.encoder import frozen_dtype
 from models.embedded.train.examples import example_of
 from models.embedded.train.forms import reworded
 from models.embedded.train.long import ROWS, Fillers, guarded, long_batches, ordinary
@@ -43,23 +44,25 @@ Item = tuple[str, Mapping[str, Any]]
 @dataclass(frozen=True)
 class Settings:
     """``spans_again``: how often span items are read once more in an epoch; ``reworded``: the
-    share of a preset's labels that are asked in other words too; ``long``: the share of guarded
+    share of a preset's labels that are asked in other words too; ``free``: most questions of no
+    preset about an item in an epoch; ``long``: the share of guarded
     items that are read among ``fillers`` ordinary chunks too, beside ``ordinary`` chunks alone."""
 
     epochs: int = 4
     batch: int = 24
-    rank: int = 16
+    rank: int = 24
     encoder_rate: float = 6e-4
     head_rate: float = 4e-4
     weight_decay: float = 0.02
     dropout: float = 0.1
     warm_up: int = 60
     averaged: float = 0.998
-    spans_again: int = 2
+    spans_again: int = 1
     long: float = 0.12
     ordinary: int = 100
     fillers: int = 96
     reworded: float = 0.35
+    free: int = 6
     seed: int = 1
 
 
@@ -69,7 +72,7 @@ class Reader:
     def __init__(self, tokenizer: ChunkTokenizer, frozen: Encoder) -> None:
         self._tokenizer = tokenizer
         self._frozen = frozen
-        self._vectors: dict[str, Any] = {}
+        self._vectors: dict[str, Vectors] = {}
         self.described: dict[bytes, Described] = {}
 
     def prepared(
@@ -135,11 +138,11 @@ def fit(
     """The model trained on ``items`` and on ordinary ``texts``: the average of its weights."""
     torch.manual_seed(settings.seed)
     rng = Random(settings.seed)
-    model = DecisionModel(weights, settings.rank, settings.dropout)
+    model = DecisionModel(weights, settings.rank, settings.dropout, frozen_dtype())
     model.train()
     averaged = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
     scale = _weights(items, reader)
-    again = [item for item in items if _has_spans(item[1])] * settings.spans_again
+    again = [item for item in items if has_spans(item[1])] * settings.spans_again
     per_epoch = math.ceil((len(items) + len(again)) / settings.batch)
     total = per_epoch * settings.epochs
     optimizer = torch.optim.AdamW(
@@ -151,7 +154,7 @@ def fit(
         fused=True,
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: _rate(step, total, settings.warm_up)
+        optimizer, lambda step: rate_at(step, total, settings.warm_up)
     )
     chunks = [chunk for text in texts for chunk in reader.chunks(text)]
     fillers = Fillers(chunks)
@@ -165,10 +168,10 @@ def fit(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         step += 1
-        _average(averaged, model, min(settings.averaged, (1 + step) / (10 + step)))
+        average(averaged, model.state_dict(), min(settings.averaged, (1 + step) / (10 + step)))
 
     for epoch in range(settings.epochs):
-        rows = _epoch([*items, *again], reader, scale, settings, rng)
+        rows = epoch_of([*items, *again], reader, scale, settings, rng)
         reader.describe([ask.question for row in rows for ask in row.asks])
         rows = reader.anchored(rows)
         lost = 0.0
@@ -177,7 +180,7 @@ def fit(
             fillers.refresh(model, settings.fillers, rng)
         longs = long_batches(long, model, fillers, reader.described, rng)
         pause = max(1, per_epoch // max(1, len(long) // ROWS))
-        for number, batch in enumerate(_batches(rows, settings.batch, rng)):
+        for number, batch in enumerate(in_batches(rows, settings.batch, rng)):
             loss = model.loss(batch_of(batch, reader.described))
             descend(loss)
             schedule.step()
@@ -191,7 +194,7 @@ def fit(
     return model
 
 
-def _epoch(
+def epoch_of(
     items: Sequence[Item],
     reader: Reader,
     scale: Mapping[str, float],
@@ -202,10 +205,18 @@ def _epoch(
     rows = []
     for brief, item in items:
         row = reader.prepared(brief, altering.altered(item))
+        row = replace(row, asks=_some(row.asks, settings.free, rng))
         asks = [replace(ask, weight=scale.get(ask.name, 1.0)) for ask in row.asks]
         words = [reworded(ask, rng) for ask in asks if rng.random() < settings.reworded]
         rows.append(replace(row, asks=tuple([*asks, *(w for w in words if w not in asks)])))
     return rows
+
+
+def _some(asks: Sequence[Ask], most: int, rng: Random) -> tuple[Ask, ...]:
+    """Those of presets, and ``most`` others."""
+    free = [ask for ask in asks if ask.name.startswith("free.")]
+    kept = free if len(free) <= most else rng.sample(free, most)
+    return tuple([*(ask for ask in asks if not ask.name.startswith("free.")), *kept])
 
 
 def _long(
@@ -234,12 +245,12 @@ def _weights(items: Sequence[Item], reader: Reader) -> dict[str, float]:
     }
 
 
-def _has_spans(item: Mapping[str, Any]) -> bool:
+def has_spans(item: Mapping[str, Any]) -> bool:
     asked = {"pii", "hallucination"} & set(item.get("ask", ()))
     return bool(asked) or any(q["type"] == QuestionType.SPAN for q in item.get("questions", ()))
 
 
-def _batches(rows: Sequence[Prepared], size: int, rng: Random) -> Iterator[list[Prepared]]:
+def in_batches(rows: Sequence[Prepared], size: int, rng: Random) -> Iterator[list[Prepared]]:
     """Rows of like length together, in random order."""
     shuffled = list(rows)
     rng.shuffle(shuffled)
@@ -253,12 +264,12 @@ def _batches(rows: Sequence[Prepared], size: int, rng: Random) -> Iterator[list[
     yield from batches
 
 
-def _rate(step: int, total: int, warm_up: int) -> float:
+def rate_at(step: int, total: int, warm_up: int) -> float:
     cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, step / total)))
     return min(1.0, (step + 1) / warm_up) * (0.97 * cosine + 0.03)
 
 
 @torch.no_grad()
-def _average(averaged: dict[str, Tensor], model: DecisionModel, kept: float) -> None:
-    now = model.state_dict()
+def average(averaged: Mapping[str, Tensor], now: Mapping[str, Tensor], kept: float) -> None:
+    """Moves ``averaged`` towards ``now``, of which 1 - ``kept`` counts."""
     torch._foreach_lerp_([averaged[name] for name in now], list(now.values()), 1 - kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import torch
@@ -39,9 +39,15 @@ class Read:
 
 
 class DecisionModel(nn.Module):
-    def __init__(self, weights: Mapping[str, Tensor], rank: int, dropout: float) -> None:
+    def __init__(
+        self,
+        weights: Mapping[str, Tensor],
+        rank: int,
+        dropout: float,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
         super().__init__()
-        self.encoder = TrainedEncoder(weights, rank, SHAPES, OCCURRENCES, FORMS)
+        self.encoder = TrainedEncoder(weights, rank, SHAPES, OCCURRENCES, FORMS, dtype)
         self.encoder.dropout = dropout
         self.head = DecisionHead(len(LEARNED_NAMES) - 1, dropout)
 
@@ -56,16 +62,7 @@ class DecisionModel(nn.Module):
         """Option logits ``(n, o)`` and the options' queries ``(n, o, width)``."""
         if self.training:
             kept = torch.rand(asked.learned.shape[0], 1) >= DROPPED
-            learned = asked.learned * kept
-            asked = Queries(
-                asked.option,
-                asked.instructions,
-                asked.kind,
-                learned,
-                asked.place,
-                asked.elements,
-                asked.members,
-            )
+            asked = replace(asked, learned=asked.learned * kept)
         queries = self.head.queries(asked)
         return self.head.logits(read.tokens, read.mask, read.pooled, asked, queries), queries
 

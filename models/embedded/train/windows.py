@@ -370,6 +370,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     sources = [source for source in ledger() if source.set == options.set]
     drops, kinds = Drops(), Counter[str]()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     with options.out.open("w", encoding="utf-8") as out:
         for window in corpus(sources, options.cache, drops):
             kinds[window.kind] += 1

@@ -12,7 +12,7 @@ from models.engine import Engine
 from models.golden import check_golden
 from serve_app.config.schema.catalog import Placement
 
-FAMILIES: Final = {"embedded": "models.embedded.engine"}
+FAMILIES: Final = {"embedded": "models.embedded.loading"}
 """Family of a card -> the module of its engine: named and not imported, for it imports torch
 (SRV-4)."""
 

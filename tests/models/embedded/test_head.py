@@ -6,7 +6,7 @@ import torch
 
 from models.embedded.asking import Asking, assemble
 from models.embedded.calibration import Calibration
-from models.embedded.described import LEARNED_NAMES, describe
+from models.embedded.described import LEARNED_NAMES, describe, in_words
 from models.embedded.encoder import TokenVectors
 from models.embedded.head import WIDTH, DecisionHead
 from models.embedded.tokenizer import Tokens
@@ -154,3 +154,23 @@ def test_a_temperature_draws_an_answer_to_the_middle(head):
     assert cold.temperature == 1
     assert assemble(head, asked, described, CALIBRATION).temperature == 1.5
     assert abs(odds) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("crm.tickets.create", "crm tickets create"),
+        ("getWeather", "get weather"),
+        ("search_orders", "search orders"),
+        ("fs/readFile", "fs read file"),
+        ("billing", "billing"),
+        ("URGENT", "URGENT"),
+        ("no reply", "no reply"),
+        ("not_billing today", "not_billing today"),
+        ("...", "..."),
+        ("", ""),
+    ],
+)
+def test_a_name_of_code_is_read_as_its_words(name, words):
+    """S1-13: tools are often told by nothing but their names"""
+    assert in_words(name) == words

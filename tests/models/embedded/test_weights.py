@@ -6,7 +6,7 @@ from safetensors.torch import load_file
 
 from models.cards.digest import ModelFileMismatch
 from models.cards.shipped import shipped_card
-from models.embedded import engine as module
+from models.embedded import loading as module
 from models.embedded import weights
 from models.embedded.encoder import LAYERS
 from models.embedded.files import encoder_files

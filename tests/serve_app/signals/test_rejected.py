@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from models.cards.shipped import shipped_card
-from models.embedded.engine import load
+from models.embedded.loading import load
 from models.engine import Engine
 from serve_app.commands.local_ask import local_ask
 from serve_app.message import Message, Role, Turn

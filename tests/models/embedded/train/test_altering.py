@@ -60,6 +60,21 @@ def test_exchanged_requests_are_as_alike_as_they_were():
     assert orders == {("a b", "c d"), ("c d", "a b")}
 
 
+def test_what_is_asked_of_a_text_is_asked_of_it_as_it_stands():
+    """SRV-19: an altered text may answer otherwise, so it keeps its labels alone"""
+    question = {"type": "noul", "instructions": "Are there 14 arches?", "answer": True}
+    altered = alterations({**SUPPORTED, "questions": [question]})
+    assert all(item["state"] == SUPPORTED["state"] for item in altered if item["questions"])
+    assert any(item["state"] != SUPPORTED["state"] for item in altered)
+    assert {len(item["questions"]) for item in altered} == {0, 1}
+
+
+def test_a_text_that_has_nothing_but_questions_is_asked_them():
+    """SRV-19"""
+    item = {"state": "fourteen", "questions": [{"type": "noul", "instructions": "?"}]}
+    assert all(altered == item for altered in alterations(item))
+
+
 def test_the_same_seed_alters_alike():
     """SRV-19"""
     assert alterations(PII) == alterations(PII)

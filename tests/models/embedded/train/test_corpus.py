@@ -135,10 +135,43 @@ def test_labels_that_both_readings_give_are_the_corpus(small):
     assert (read.agreement.agreed["domain"], read.agreement.read["domain"]) == (1, 2)
 
 
+@pytest.fixture
+def asked(small):
+    """The same with a question about two of its texts and one that it does not have."""
+    keys = [item_key({"state": f"text {i}"}) for i in (0, 1)]
+    question = {"type": "noul", "instructions": "Law?", "about": [*keys, "00000000"]}
+    question |= {"answers": [True, False, True], "second": [True, True, True]}
+    open_one = question | {"instructions": "Long?", "answers": [None, True, True]}
+    (small / "questions").mkdir()
+    path = small / "questions" / "07.jsonl"
+    path.write_text("".join(json.dumps(q) + "\n" for q in (question, open_one)), "utf-8")
+    ledger = json.loads((small / "briefs.yaml").read_text())
+    ledger["briefs"][0]["questions_sha256"] = sha256(path.read_bytes()).hexdigest()
+    (small / "briefs.yaml").write_text(json.dumps(ledger), "utf-8")
+    return small
+
+
+def test_a_question_about_many_texts_is_asked_of_those_whose_answer_two_readings_give(asked):
+    """SRV-19"""
+    read = corpus()
+    (first, second) = (item for _, item in read.of("train"))
+    assert first["questions"] == [{"type": "noul", "instructions": "Law?", "answer": True}]
+    assert second["questions"] == [{"type": "noul", "instructions": "Long?", "answer": True}]
+    assert (read.agreement.agreed["free.noul"], read.agreement.read["free.noul"]) == (2, 3)
+
+
 @pytest.mark.parametrize("folder", ["texts", "readings"])
 def test_a_file_that_differs_from_the_ledger_is_not_read(small, folder):
     """SRV-19"""
     path = small / folder / "07.jsonl"
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(CorpusMismatch, match=r"07\.jsonl"):
+        corpus()
+
+
+def test_questions_that_differ_from_the_ledger_are_not_read(asked):
+    """SRV-19"""
+    path = asked / "questions" / "07.jsonl"
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(CorpusMismatch, match=r"07\.jsonl"):
         corpus()

@@ -35,6 +35,14 @@ def test_texts_with_most_words_in_common_are_near_duplicates():
     assert near_duplicates(texts("say hello", "Say hello!"))
 
 
+def test_variants_are_one_text():
+    """SRV-19: they share their words by intent, and with other texts none"""
+    items = [("00", {"state": f"one two three four five six seven {i}", "of": "a"}) for i in "89"]
+    assert list(texts_of(items)) == ["00:a"]
+    assert near_duplicates(texts_of(items)) == shared_runs(texts_of(items)) == []
+    assert len(shared_runs(texts_of([*items, ("01", {"state": items[1][1]["state"]})]))) == 1
+
+
 def test_a_text_that_shares_a_phrase_is_none():
     """SRV-19"""
     different = texts(

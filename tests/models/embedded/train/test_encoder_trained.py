@@ -48,6 +48,15 @@ def test_it_begins_as_the_frozen_encoder(trained, frozen):
         assert apart(vectors(trained), frozen.read(IDS, LENGTHS).vectors) < 1e-4
 
 
+def test_half_precision_reads_nearly_alike(trained, base):
+    """SRV-19: what may differ is what a faster processor rounds"""
+    half = TrainedEncoder(base, 4, SHAPES, OCCURRENCES, FORMS, torch.bfloat16)
+    with torch.inference_mode():
+        assert 0 < apart(vectors(half), vectors(trained)) < 0.1
+    vectors(half)[MASK].square().mean().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in half.parameters())
+
+
 def test_merged_adapters_and_features_read_as_those_beside_the_encoder(trained, base):
     """SRV-17: what is served is what was trained"""
     head = {f"head.{n}": t for n, t in DecisionHead(len(LEARNED_NAMES) - 1).state_dict().items()}

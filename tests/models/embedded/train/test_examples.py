@@ -1,8 +1,10 @@
 """Authored items as questions with truths: SRV-19, S1-15."""
 
+import json
+
 import pytest
 
-from models.embedded.train.examples import example_of, item_key, rendered
+from models.embedded.train.examples import example_of, item_key, read_items, rendered
 from models.questions.types import QuestionType
 
 
@@ -86,3 +88,47 @@ def test_an_items_key_is_that_of_its_state():
     assert item_key({"state": {"a": "1", "b": "2"}}) == item_key(
         {"state": {"b": "2", "a": "1"}, "ask": {"harm": []}}
     )
+
+
+def items_of(tmp_path, line):
+    path = tmp_path / "00.jsonl"
+    path.write_text(json.dumps(line) + "\n", "utf-8")
+    return list(read_items(path))
+
+
+def test_a_line_of_several_answers_is_as_many_items(tmp_path):
+    """SRV-19: each with its own label, and with the name of the text that they are"""
+    line = {
+        "state": {"request": "two words", "answer": "Hello there"},
+        "variants": ["Hello", "Hi you"],
+        "ask": {"answer_check": [True, False, True], "harm": []},
+    }
+    items = items_of(tmp_path, line)
+    assert [item["state"]["answer"] for item in items] == ["Hello there", "Hello", "Hi you"]
+    assert [item["ask"]["answer_check"] for item in items] == [True, False, True]
+    assert [item["ask"]["harm"] for item in items] == [[], [], []]
+    assert {item["of"] for item in items} == {item_key(items[0])}
+    assert len({item_key(item) for item in items}) == 3
+
+
+def test_what_varies_of_a_state_is_its_answer_else_its_candidate_else_its_request(tmp_path):
+    """SRV-19"""
+    for state in ({"request": "a", "answer": "b"}, {"request": "a", "candidate": "b"}):
+        (_, varied) = items_of(tmp_path, {"state": state, "variants": ["c"]})
+        assert varied["state"] == {**state, [*state][1]: "c"}
+    (_, varied) = items_of(tmp_path, {"state": {"request": "a"}, "variants": ["c"]})
+    assert varied["state"] == {"request": "c"}
+    (_, varied) = items_of(tmp_path, {"state": {"request": "a"}, "variants": [{"request": "c"}]})
+    assert varied["state"] == {"request": "c"}
+    (_, varied) = items_of(tmp_path, {"state": "a", "variants": ["c"]})
+    assert varied["state"] == "c"
+
+
+def test_a_question_about_variants_has_an_answer_for_each(tmp_path):
+    """SRV-19"""
+    question = {"type": "noul", "instructions": "Late?", "answers": [True, False]}
+    items = items_of(tmp_path, {"state": "a", "variants": ["b"], "questions": [question]})
+    assert [item["questions"] for item in items] == [
+        [{"type": "noul", "instructions": "Late?", "answer": answer}] for answer in (True, False)
+    ]
+    assert [example_of("00", item).asked[0].truth for item in items] == [True, False]

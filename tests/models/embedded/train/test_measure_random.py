@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from models.cards.shipped import shipped_card
 from models.embedded import weights
-from models.embedded.engine import EmbeddedEngine, assembled_engine
+from models.embedded.engine import EmbeddedEngine
+from models.embedded.loading import assembled_engine
 from models.embedded.train.corpus import corpus
 from models.embedded.train.labelled import lines
 from models.embedded.train.measure import RANDOM_SEEDS, judged_by, untrained

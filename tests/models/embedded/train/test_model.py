@@ -10,7 +10,8 @@ import torch
 
 from models.cards.shipped import shipped_card
 from models.embedded.asking import Asking
-from models.embedded.engine import EmbeddedEngine, _padded, assembled_engine
+from models.embedded.engine import EmbeddedEngine, _padded
+from models.embedded.loading import assembled_engine
 from models.embedded.spans import spans_of
 from models.embedded.tokenizer import Layout, Tokens, bounds
 from models.embedded.train.batches import Ask, Batch, batch_of, encoded_of
