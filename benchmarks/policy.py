@@ -33,6 +33,7 @@ from serve_app.config.schema.document import Config
 from serve_app.flow import route
 from serve_app.message import Counts, Message, Role, Turn
 from serve_app.recipe import CompiledRecipe, compile_recipe
+from serve_app.scan.speed import Speeds
 
 OWN = 6
 """How many of the twenty rules are the user's own questions."""
@@ -173,6 +174,7 @@ async def measure(rounds: int, requests: int, explain: bool) -> list[float]:
                 ask=ask,
                 clock=time.monotonic,
                 rng=lambda: 0.5,
+                speeds=Speeds(),
                 deadline_s=None,
                 config_version="benchmark",
                 explain=explain,

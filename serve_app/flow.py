@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from functools import partial
+from typing import Final, Literal
 
 from serve_app.asking.call import Ask, Call, Reply
 from serve_app.asking.stage import Clock
@@ -14,12 +16,15 @@ from serve_app.decisions.selection import Rng, select
 from serve_app.decisions.walk import Walk, decision_outcomes, walk
 from serve_app.errors import Code
 from serve_app.message import Message
-from serve_app.outcome import CallOutcome, DecisionOutcome, Outcome, Refused
+from serve_app.outcome import CallOutcome, Coverage, DecisionOutcome, Outcome, Refused
 from serve_app.reading import Readings
 from serve_app.recipe import CompiledRecipe
+from serve_app.scan.speed import Speeds
 from serve_app.signals.deadline import signal_deadline_s
 from serve_app.signals.outcomes import rule_outcomes
-from serve_app.signals.stage import ask_signals, measure
+from serve_app.signals.stage import Scanning, ask_signals, measure
+
+SCAN_PARTIAL: Final = "scan_partial"
 
 
 async def route(
@@ -29,13 +34,15 @@ async def route(
     ask: Ask,
     clock: Clock,
     rng: Rng,
+    speeds: Speeds,
     deadline_s: float | None,
     config_version: str,
     explain: bool = False,
 ) -> Outcome:
     """What becomes of a request (DEC-1).
 
-    ``deadline_s``: what is left of the request's own deadline, ``None`` without one.
+    ``speeds``: what calls about long inputs have taken (SCAN-9). ``deadline_s``: what is left of
+    the request's own deadline, ``None`` without one.
     ``explain`` adds every decision with its tree and nearest change (API-9).
     """
     start = clock()
@@ -43,24 +50,31 @@ async def route(
     walked = walk(recipe.decisions, readings, asked=False)
     asked = walked.end == "open"
     calls: tuple[CallOutcome, ...] = ()
+    coverage: Mapping[int, Coverage] = {}
+    whole = True
     if asked:
-        limit_s = signal_deadline_s(recipe.signals.timeout_ms, deadline_s)
         found = await ask_signals(
-            recipe.signals, message, readings, ask=ask, clock=clock, deadline_s=limit_s
+            recipe.signals,
+            message,
+            readings,
+            ask=ask,
+            clock=clock,
+            deadline_s=signal_deadline_s(recipe.signals.timeout_ms, deadline_s),
+            scanning=Scanning(rng, speeds, partial(_refuses, recipe)),
         )
-        readings = found.readings
+        readings, coverage, whole = found.readings, found.coverage, not found.refused
         calls = tuple(_shown("signals", *exchange) for exchange in found.exchanges)
-        walked = walk(recipe.decisions, readings, asked=True)
+        walked = walk(recipe.decisions, readings, asked=whole)
     outcome = Outcome(
         recipe=recipe.name,
         config_version=config_version,
-        rules=rule_outcomes(recipe.signals.rules, readings),
-        decisions=_explained(recipe, readings, walked, asked) if explain else (),
+        rules=rule_outcomes(recipe.signals.rules, readings, coverage),
+        decisions=_explained(recipe, readings, walked, asked and whole) if explain else (),
         calls=calls,
         stage_ms={"signals": (clock() - start) * 1000},
     )
     if walked.at is None:
-        return _default(outcome, recipe, message)
+        return _warned(_default(outcome, recipe, message), coverage)
     decision = recipe.decisions[walked.at]
     if walked.end == "failed":
         reason = f"decision {decision.name} could not be decided"
@@ -75,7 +89,25 @@ async def route(
     if decision.fast is not None:
         return replace(outcome, fast=decision.fast)
     left_s = None if deadline_s is None else deadline_s - (clock() - start)
-    return await _selected(outcome, decision, message, ask, clock, rng, left_s)
+    selected = await _selected(outcome, decision, message, ask, clock, rng, left_s)
+    return _warned(selected, coverage)
+
+
+def _warned(outcome: Outcome, coverage: Mapping[int, Coverage]) -> Outcome:
+    """A request that is routed although a guard read only a part of it says so (COV-4)."""
+    if not outcome.models or all(read.result == "full" for read in coverage.values()):
+        return outcome
+    return replace(outcome, warnings=(*outcome.warnings, SCAN_PARTIAL))
+
+
+def _refuses(recipe: CompiledRecipe, readings: Readings) -> bool:
+    """Whether a decision that answers by itself is taken, whatever is not read yet (SCAN-5)."""
+    walked = walk(recipe.decisions, readings, asked=False)
+    return (
+        walked.at is not None
+        and walked.end == "taken"
+        and (recipe.decisions[walked.at].fast is not None)
+    )
 
 
 async def _selected(

@@ -21,6 +21,29 @@ class Truth(StrEnum):
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """What a guard read of a long input: ``read`` of ``planned`` windows, as planned when the scan
+    ended; windows read again count in neither (COV-2). ``decided``: some window decided the rule
+    before the others were read.
+    """
+
+    read: int
+    planned: int
+    decided: bool = False
+
+    @property
+    def result(self) -> Literal["full", "partial", "none"]:
+        if self.read == self.planned:
+            return "full"
+        return "partial" if self.read else "none"
+
+    def __str__(self) -> str:
+        """``full``, ``partial n/m`` or ``none`` (COV-4)."""
+        result = self.result
+        return f"{result} {self.read}/{self.planned}" if result == "partial" else result
+
+
+@dataclass(frozen=True)
 class RuleOutcome:
     """One rule that was read.
 
@@ -29,7 +52,7 @@ class RuleOutcome:
     decides, ``margin`` = value − threshold (positive: beyond it). ``verdict`` is before, and
     ``effective`` after, the rule's own ``on_unknown`` (UNK-2); ``reason`` says why it is
     unknown. ``question_id`` and ``deployment`` are ``None`` for rules without a model and for
-    rules that were not asked.
+    rules that were not asked. ``coverage``: of a guard that read its input in windows (COV-4).
     """
 
     type: str
@@ -44,6 +67,7 @@ class RuleOutcome:
     question_id: str | None = None
     deployment: str | None = None
     labelled: bool = False
+    coverage: Coverage | None = None
 
     @property
     def failed_closed(self) -> bool:

@@ -20,11 +20,18 @@ class Reading:
     best span, 0 without one), or a single one (P(yes), an expected level, a count, 1 or 0).
     ``winner``: the index of a choice's most likely option. Without values the rule is unknown
     for ``reason``, or false where there is none: its question does not arise (SIG-2).
+    ``windowed``: read in the windows of a long input, the values being the greatest of theirs
+    (SCAN-4). ``unread``: what the windows that were not read say where the values of the others do
+    not match (COV-1), with ``reason`` where that is nothing. ``open``: more windows are to come, so
+    that what does not match is not known yet.
     """
 
     values: tuple[float, ...] = ()
     winner: int | None = None
     reason: AnswerError | None = None
+    windowed: bool = False
+    unread: Truth | None = None
+    open: bool = False
 
 
 NOT_ARISING = Reading()
@@ -78,16 +85,29 @@ class Criterion:
     """When a reading matches: some options' greatest value meets the bounds.
 
     ``options``: indices into ``Reading.values``. ``wins``: the choice's winner must be among
-    them. ``bounds`` is ``None`` where winning is enough.
+    them. ``bounds`` is ``None`` where winning is enough. ``of_windows``: the bounds of a reading in
+    windows, where the model has others for them (SCAN-4).
     """
 
     options: tuple[int, ...]
     bounds: Bounds | None
     wins: bool = False
+    of_windows: Bounds | None = None
+
+    def bounds_of(self, reading: Reading) -> Bounds | None:
+        return self.bounds if self.of_windows is None or not reading.windowed else self.of_windows
+
+    def nearest_bound(self, reading: Reading, value: float) -> float | None:
+        """What ``value`` would have to reach."""
+        bounds = self.bounds_of(reading)
+        return None if bounds is None else bounds.deciding(value)
 
     def value(self, reading: Reading) -> float | None:
-        """The greatest value of the options; 0 if the question did not arise; else ``None``."""
+        """The greatest value of the options; 0 if the question did not arise; else ``None``, also
+        where windows that were not read could change it and say nothing."""
         values = reading.values
+        if values and (reading.unread is Truth.UNKNOWN or reading.open) and not self.met(reading):
+            return None
         if not values:
             return 0.0 if reading.reason is None else None
         if len(self.options) == 1:
@@ -95,16 +115,24 @@ class Criterion:
         return max(values[i] for i in self.options)
 
     def truth(self, reading: Reading) -> Truth:
-        values = reading.values
-        if not values:
+        if not reading.values:
+            if reading.open:
+                return Truth.UNKNOWN
             return Truth.FALSE if reading.reason is None else Truth.UNKNOWN
-        if self.wins and reading.winner not in self.options:
-            return Truth.FALSE
-        if self.bounds is None:
+        if self.met(reading):
             return Truth.TRUE
-        options = self.options
+        if reading.open:
+            return Truth.UNKNOWN
+        return Truth.FALSE if reading.unread is None else reading.unread
+
+    def met(self, reading: Reading) -> bool:
+        """Whether the values that there are match: of windows, unread ones cannot take that back
+        (SCAN-5)."""
+        if self.wins and reading.winner not in self.options:
+            return False
+        bounds = self.bounds_of(reading)
+        if bounds is None:
+            return True
+        values, options = reading.values, self.options
         value = values[options[0]] if len(options) == 1 else max(values[i] for i in options)
-        for op, bound in self.bounds.comparisons:
-            if not op(value, bound):
-                return Truth.FALSE
-        return Truth.TRUE
+        return all(op(value, bound) for op, bound in bounds.comparisons)

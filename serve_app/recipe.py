@@ -14,15 +14,24 @@ from serve_app.config.schema.document import Config, Recipe
 from serve_app.config.schema.predicate import Predicate
 from serve_app.config.schema.providers import ProviderModel
 from serve_app.config.schema.signals import ModelRule
+from serve_app.config.sizes import sizes_of
 from serve_app.decisions.change import Scale
 from serve_app.decisions.projections import Score, Term
 from serve_app.decisions.ready import Candidate, ReadyDecision, Selector
-from serve_app.decisions.tree import BandLeaf, RuleLeaf, ready_tree
+from serve_app.decisions.tree import BandLeaf, RuleLeaf, leaves, ready_tree
 from serve_app.outcome import FastAnswer, Truth
 from serve_app.reading import Bounds, Criterion
+from serve_app.scan.rule import ScannedRule
 from serve_app.signals.plan import SignalPlan, plan_signals
 from serve_app.signals.questions import criterion_of
-from serve_app.signals.rules import AskedRule, ReadyRule, RuleKey, reads_of, ready_rules
+from serve_app.signals.rules import (
+    AskedRule,
+    ReadyRule,
+    RuleKey,
+    reads_of,
+    ready_rules,
+    scanned_rule,
+)
 from serve_app.signals.states import Reads
 
 PROJECTION = "projection"
@@ -64,11 +73,15 @@ def compile_recipe(recipe: Recipe, config: Config, cards: Mapping[str, Card]) ->
     compiler = _Compiler(recipe, rules, system, cards)
     models = {model.name: model for model in config.providers.models}
     ordered = sorted(recipe.decisions, key=lambda d: (d.catch_all, -d.priority))
+    decisions = tuple(_decision(d, compiler, models, catalog, cards) for d in ordered)
+    sizes = {name: sizes_of(d, cards[name]) for name, d in catalog.deployments.items()}
+    reads = reads_of(rules, recipe.signals)
+    scanned = compiler.scanned(decisions)
     default = config.providers.defaults.default_model
     return CompiledRecipe(
         name=recipe.name,
-        signals=plan_signals(rules, reads_of(rules, recipe.signals), catalog.signal_timeout_ms),
-        decisions=tuple(_decision(d, compiler, models, catalog, cards) for d in ordered),
+        signals=plan_signals(rules, reads, catalog.signal_timeout_ms, sizes, scanned),
+        decisions=decisions,
         scales=tuple(_scales(rules)),
         default=None if default is None else _candidate(default, models),
     )
@@ -144,6 +157,25 @@ class _Compiler:
             on_error=on_error,
             probable=isinstance(rule, AskedRule) and rule.question.type is not QuestionType.SCORE,
         )
+
+    def scanned(self, decisions: Iterable[ReadyDecision]) -> dict[int, ScannedRule]:
+        """By place, the rules that read all of a long input, and what ``decisions`` ask of them."""
+        criteria: dict[int, list[Criterion]] = {}
+        scored: set[int] = set()
+        for decision in decisions:
+            for leaf in leaves(decision.root):
+                if isinstance(leaf, RuleLeaf):
+                    criteria.setdefault(leaf.rule, []).append(leaf.criterion)
+                else:
+                    scored.update(term.rule for term in leaf.score.terms)
+        found: dict[int, ScannedRule] = {}
+        for place, rule in enumerate(self._rules):
+            written = self._written[rule.type, rule.name]
+            if isinstance(rule, AskedRule) and isinstance(written, ModelRule):
+                one = scanned_rule(written, rule, criteria.get(place, ()), whole=place in scored)
+                if one is not None:
+                    found[place] = one
+        return found
 
     def _on_unknown(self, key: RuleKey) -> Truth | None:
         """The rule's own policy, which goes before all others (UNK-2)."""

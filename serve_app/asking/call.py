@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from models.questions.types import Answer, AnswerError, ErrorAnswer, JsonValue, Question
@@ -28,6 +28,13 @@ class Call:
     deployment: str
     entries: Mapping[str, Entry]
     timeout_s: float | None = None
+
+    def within(self, deadline_s: float) -> Call:
+        """The call, which waits no longer than ``deadline_s`` from now."""
+        left_s = max(0.0, deadline_s)
+        if self.timeout_s is not None and self.timeout_s <= left_s:
+            return self
+        return replace(self, timeout_s=left_s)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from serve_app.flow import route
 from serve_app.message import Counts, Message
 from serve_app.outcome import Outcome
 from serve_app.recipe import compile_recipe
+from serve_app.scan.speed import Speeds
 from serve_app.wire.headers import response_path
 from serve_app.wire.preview import preview_body
 
@@ -105,6 +106,7 @@ def outcome_of(
                 ask=ask,
                 clock=time.monotonic,
                 rng=random.random,
+                speeds=Speeds(),
                 deadline_s=None,
                 config_version=loaded.version,
                 explain=True,

@@ -59,7 +59,7 @@ class Change:
             for i in self.options:
                 values[i] = min(values[i], value)
             values[self.best] = value
-            return Reading(tuple(values))
+            return Reading(tuple(values), windowed=self.reading.windowed)
         shares = self._shares()
         values = [(1 - value) * share for share in shares]
         values[self.best] = value

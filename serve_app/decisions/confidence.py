@@ -24,7 +24,7 @@ def _probabilities(node: Node, readings: Readings) -> list[float]:
             return [p for child in children for p in _probabilities(child, readings)]
         case RuleLeaf(rule=rule, criterion=criterion, probable=True):
             reading = readings[rule]
-            if reading is None or criterion.truth(reading) is not Truth.TRUE:
+            if reading is None or not reading.values or not criterion.met(reading):
                 return []
             value = criterion.value(reading)
             return [] if value is None else [value]

@@ -12,7 +12,7 @@ from serve_app.decisions.ready import ReadyDecision
 from serve_app.decisions.tree import BandLeaf, RuleLeaf, leaves
 from serve_app.decisions.walk import walk
 from serve_app.outcome import NearestChange
-from serve_app.reading import Criterion, Reading, Readings
+from serve_app.reading import Bounds, Criterion, Reading, Readings
 
 BEYOND: Final = 1e-9
 """How far past a bound is "past": a step below any probability worth telling apart."""
@@ -92,7 +92,10 @@ def _changes(
 
 
 def _known(reading: Reading | None) -> bool:
-    return reading is not None and bool(reading.values)
+    """Whether it is its values that say what they say of a rule."""
+    if reading is None or reading.open or reading.unread is not None:
+        return False
+    return bool(reading.values)
 
 
 def _read(decisions: Sequence[ReadyDecision]) -> Iterator[tuple[str, int, Criterion]]:
@@ -118,7 +121,7 @@ def _candidates(
     points = set(turns)
     line: list[tuple[float, Reading]] = []
     for leaf in affected:
-        bounds = leaf.bounds if isinstance(leaf, BandLeaf) else leaf.criterion.bounds
+        bounds = leaf.bounds if isinstance(leaf, BandLeaf) else _bounds(leaf, readings)
         if bounds is None:
             continue
         limits = [bound for _, bound in bounds.comparisons]
@@ -136,6 +139,11 @@ def _candidates(
         (value for value in values if 0 <= value <= top and value != change.value),
         key=lambda value: abs(value - change.value),
     )
+
+
+def _bounds(leaf: RuleLeaf, readings: Readings) -> Bounds | None:
+    reading = readings[leaf.rule]
+    return leaf.criterion.bounds if reading is None else leaf.criterion.bounds_of(reading)
 
 
 def _criteria(

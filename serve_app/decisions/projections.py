@@ -21,8 +21,13 @@ class Term:
     on_unknown: Truth | None = None
 
     def value(self, reading: Reading) -> float | None:
-        """``None`` without an answer where the rule has no policy of its own (UNK-2, CFG-9)."""
+        """``None`` without an answer where the rule has no policy of its own (UNK-2, CFG-9), and
+        while it is being read. A long input that counts as a match for want of windows is 1."""
+        if reading.open:
+            return None
         value = self.criterion.value(reading)
+        if reading.unread is Truth.TRUE and not self.criterion.met(reading):
+            return 1.0
         if value is None and self.on_unknown is not None:
             return 1.0 if self.on_unknown is Truth.TRUE else 0.0
         return value
@@ -48,4 +53,5 @@ class Score:
 
     def asked(self, readings: Readings) -> bool:
         """Whether all its inputs have been read, be they unknown."""
-        return all(readings[term.rule] is not None for term in self.terms)
+        read = (readings[term.rule] for term in self.terms)
+        return all(reading is not None and not reading.open for reading in read)

@@ -54,12 +54,12 @@ class RuleLeaf:
     probable: bool = False
 
     def truth(self, readings: Readings) -> Truth:
-        """Unknown, whatever the policies, while the rule has not been asked."""
+        """Unknown, whatever the policies, while the rule has not been asked or is being read."""
         reading = readings[self.rule]
         if reading is None:
             return Truth.UNKNOWN
         truth = self.criterion.truth(reading)
-        if truth is Truth.UNKNOWN:
+        if truth is Truth.UNKNOWN and not reading.open:
             return self.on_unknown or self.on_error or truth
         return truth
 

@@ -11,6 +11,7 @@ from models.questions.types import Question, QuestionType
 from serve_app.config.schema.predicate import Predicate
 from serve_app.config.schema.signals import (
     ComplexityRule,
+    GuardRule,
     ModalityRule,
     ModelRule,
     SystemOneRule,
@@ -31,16 +32,22 @@ def criterion_of(
     label: str | None = None,
     predicate: Predicate | None = None,
 ) -> Criterion:
-    """When the answer matches: the rule itself, or a condition's own ``label``, ``predicate``."""
+    """When the answer matches: the rule itself, or a condition's own ``label``, ``predicate``. A
+    guard without a predicate judges windows by the card's threshold for them (SCAN-4).
+    """
     choice = question.type is QuestionType.CHOICE
     written = predicate or rule.predicate
+    of_windows: Bounds | None = None
     if written is not None:
         bounds: Bounds | None = Bounds.of(written)
     elif choice and isinstance(rule, _WINNING_IS_ENOUGH):
         bounds = None
     else:
         bounds = Bounds.make(gte=_threshold(rule, question, card))
-    return Criterion(_options(rule, question, label), bounds, wins=choice)
+        window = calibrated_threshold(question, card.window_thresholds)
+        if window is not None and isinstance(rule, GuardRule):
+            of_windows = Bounds.make(gte=window)
+    return Criterion(_options(rule, question, label), bounds, choice, of_windows)
 
 
 def _threshold(rule: ModelRule, question: Question, card: Card) -> float:

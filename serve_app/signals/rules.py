@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,15 +11,18 @@ from models.questions.types import Question, QuestionType
 from serve_app.config.questions import asked_in_both_forms, question_id, question_of
 from serve_app.config.schema.signals import (
     FailClosedRule,
+    GuardRule,
     MetadataRule,
     ModelRule,
     Rule,
     Signals,
+    SystemOneRule,
     TurnRelationRule,
     UserFeedbackRule,
 )
 from serve_app.outcome import Truth
 from serve_app.reading import Criterion
+from serve_app.scan.rule import ScannedRule
 from serve_app.signals.measured import MeasuredRule, ModelFree, measured, metadata_key
 from serve_app.signals.questions import criterion_of
 from serve_app.signals.states import Reads, StateKind
@@ -37,7 +40,8 @@ class AskedRule:
     ``on_unknown``: what the rule counts as without an answer, ``None`` where it stays unknown
     (UNK-3, UNK-4). ``about_a_turn``: false, and not asked, without an earlier turn (SIG-2).
     ``timeout_s``: how long it waits from the call's start, ``None`` until the signal deadline
-    (BUD-3). ``choices``: a choice's options.
+    (BUD-3). ``choices``: a choice's options. ``viewed``: it need not read all of a long message
+    (VIEW-1).
     """
 
     type: str
@@ -52,6 +56,7 @@ class AskedRule:
     about_a_turn: bool
     labelled: bool
     choices: tuple[str, ...]
+    viewed: bool
 
 
 ReadyRule = AskedRule | MeasuredRule
@@ -113,6 +118,31 @@ def _asked(
         choices=tuple(o.key for o in question.options)
         if question.type is QuestionType.CHOICE
         else (),
+        viewed=_viewed(rule),
+    )
+
+
+def _viewed(rule: ModelRule) -> bool:
+    if isinstance(rule, SystemOneRule):
+        return rule.coverage == "truncate"
+    return not isinstance(rule, GuardRule)
+
+
+def scanned_rule(
+    written: ModelRule, rule: AskedRule, criteria: Sequence[Criterion], *, whole: bool
+) -> ScannedRule | None:
+    """What reads ``rule`` in windows, ``None`` for what is no guard. ``criteria``: of the
+    conditions on it; ``whole``: a projection reads its value."""
+    if not isinstance(written, GuardRule):
+        return None
+    return ScannedRule(
+        id=rule.id,
+        question=rule.question,
+        criteria=tuple(dict.fromkeys(criteria or (rule.criterion,))),
+        on_unscanned=written.on_unscanned,
+        min_coverage=written.min_coverage,
+        timeout_s=rule.timeout_s,
+        whole=whole,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -25,7 +25,7 @@ class StateKind(NamedTuple):
     def of(cls, reads: Input) -> StateKind:
         return cls(reads.history, reads.previous_turns, reads.tool_results, reads.images)
 
-    def state(self, message: Message) -> JsonValue:
+    def state(self, message: Message) -> dict[str, JsonValue]:
         """The state, its keys oldest first: the request stands last."""
         state: dict[str, JsonValue] = {}
         if self.history:
@@ -38,6 +38,14 @@ class StateKind(NamedTuple):
             state["images"] = list(message.images)
         state["request"] = message.text
         return state
+
+
+def joined(state: Mapping[str, JsonValue]) -> str:
+    """The texts of a state as the one text that guards read in windows (SCAN-1)."""
+    texts: list[str] = []
+    for key in ("history", "previous_turns"):
+        texts += [turn["text"] for turn in state.get(key, ())]
+    return "\n".join([*texts, *state.get("tool_results", ()), state["request"]])
 
 
 def previous_turns(message: Message, count: int) -> list[Turn]:

@@ -64,6 +64,25 @@ FAILED_CLOSED = Counter(
     ["signal"],
     registry=REGISTRY,
 )
+SCAN_COVERAGE = Counter(
+    "vsr_signal_scan_coverage_total",
+    "Rules that read a long input in windows, by how much of it they read.",
+    ["signal", "result"],
+    registry=REGISTRY,
+)
+SCAN_RATIO = Histogram(
+    "vsr_signal_scan_coverage_ratio",
+    "The share of the windows that were read.",
+    ["signal"],
+    buckets=[i / 10 for i in range(11)],
+    registry=REGISTRY,
+)
+SCAN_DECIDED = Counter(
+    "vsr_signal_scan_decided_total",
+    "Rules that a window decided before the others were read.",
+    ["signal"],
+    registry=REGISTRY,
+)
 CALLS = Counter(
     "vsr_signal_calls_total",
     "Calls of the request stage.",
@@ -145,6 +164,11 @@ def observe_signals(outcome: Outcome) -> None:
             UNKNOWN.labels(rule.type, rule.reason.value).inc()
         if rule.failed_closed:
             FAILED_CLOSED.labels(rule.type).inc()
+        if rule.coverage is not None:
+            SCAN_COVERAGE.labels(rule.type, rule.coverage.result).inc()
+            SCAN_RATIO.labels(rule.type).observe(rule.coverage.read / rule.coverage.planned)
+            if rule.coverage.decided:
+                SCAN_DECIDED.labels(rule.type).inc()
     for call in outcome.calls:
         CALLS.labels(call.deployment, call.form).inc(call.attempts)
         if call.timings is not None:

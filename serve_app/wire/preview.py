@@ -51,12 +51,21 @@ def preview_body(outcome: Outcome, path: str) -> dict[str, Any]:
         "confidence": outcome.confidence,
         "ranking": [{"model": model, "score": score} for model, score in outcome.ranking],
         "warnings": outcome.warnings,
-        "scan_coverage": {},
+        "scan_coverage": scan_coverage(outcome),
         "rules": [_rule(rule) for rule in outcome.rules],
         "decisions": [_decision(decision) for decision in outcome.decisions],
         "calls": [_call(call) for call in outcome.calls],
         "stage_ms": outcome.stage_ms,
         "config_version": outcome.config_version,
+    }
+
+
+def scan_coverage(outcome: Outcome) -> dict[str, str]:
+    """``type:name`` -> ``full``, ``partial n/m`` or ``none``, of scanned guards (COV-4)."""
+    return {
+        f"{rule.type}:{rule.name}": str(rule.coverage)
+        for rule in outcome.rules
+        if rule.coverage is not None
     }
 
 

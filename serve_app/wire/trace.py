@@ -49,6 +49,8 @@ def _members(outcome: Outcome) -> dict[str, Any]:
     members: dict[str, Any] = {"signals": _list(matched(outcome.rules))}
     if unknown := _unknown(outcome):
         members["unknown"] = (unknown, {})
+    if scanned := _scanned(outcome):
+        members["scan_coverage"] = (scanned, {})
     if outcome.confidence is not None:
         members["confidence"] = (_decimal(outcome.confidence), {})
     if outcome.algorithm is not None:
@@ -59,6 +61,18 @@ def _members(outcome: Outcome) -> dict[str, Any]:
     members["modality"] = _list(outcome.output)
     members["config"] = (_item(outcome.config_version), {})
     return members
+
+
+def _scanned(outcome: Outcome) -> list[Any]:
+    """``type:name;n=…;m=…`` of every guard that read its input in windows (COV-4)."""
+    return [
+        (
+            _item(f"{rule.type}:{rule.name}"),
+            {"n": rule.coverage.read, "m": rule.coverage.planned},
+        )
+        for rule in outcome.rules
+        if rule.coverage is not None
+    ]
 
 
 def _unknown(outcome: Outcome) -> list[Any]:

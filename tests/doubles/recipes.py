@@ -13,6 +13,7 @@ from serve_app.flow import route
 from serve_app.message import Message
 from serve_app.outcome import Outcome
 from serve_app.recipe import CompiledRecipe, compile_recipe
+from serve_app.scan.speed import Speeds
 
 
 def card(**fields: Any) -> Card:
@@ -113,6 +114,7 @@ async def routed(
         ask=ask,
         clock=clock,
         rng=lambda: draw,
+        speeds=Speeds(),
         deadline_s=deadline_s,
         config_version="test",
         explain=explain,

@@ -8,6 +8,7 @@ from pydantic import HttpUrl
 
 from serve_app.config.checks.names import unique
 from serve_app.config.checks.review import Review
+from serve_app.config.checks.sizes import check_sizes
 from serve_app.config.schema.catalog import SYSTEMONE_PATH, LocalDeployment, RemoteDeployment
 from serve_app.config.tree import Loc
 
@@ -70,6 +71,7 @@ def _check_deployments(review: Review) -> None:
             _check_local(review, loc, deployment)
         else:
             _check_remote(review, loc, deployment)
+        check_sizes(review, loc, name, deployment)
     unique(review, "name of a decision model", names)
 
 

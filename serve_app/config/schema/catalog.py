@@ -35,6 +35,30 @@ class Autoscaling(Section):
     min_replicas: int = Field(default=1, ge=1, le=1024)
 
 
+MOST_TOKENS: Final = 1_048_576
+LEAST_TOKENS: Final = 256
+"""Of a view and of a window, at four bytes a token (SIZE-1)."""
+
+
+class RoutingView(Section):
+    """What routing questions see of a long message (VIEW-2). ``max_tokens``: ``None`` where not
+    written, which depends on the provider.
+    """
+
+    max_tokens: int | None = Field(default=None, ge=LEAST_TOKENS, le=MOST_TOKENS)
+    head_share: float = Field(default=0.25, ge=0, le=1)
+
+
+class ScanWindow(Section):
+    """How guards read a long input. What is ``None`` was not written (SIZE-1)."""
+
+    tokens: int | None = Field(default=None, ge=LEAST_TOKENS, le=MOST_TOKENS)
+    overlap: int | None = Field(default=None, ge=0)
+    max_parallel: int = Field(default=4, ge=1, le=64)
+    max_tokens: int | None = Field(default=None, ge=LEAST_TOKENS, le=MOST_TOKENS)
+    reread_margin: float = Field(default=3, ge=0, le=20)
+
+
 class LocalDeployment(Section):
     """A decision model in the router's own graph. ``aliases``: further names clients may put into
     ``model`` (S1-8); ``None`` where none are written. ``timeout_ms`` bounds judges alone (BUD-3).
@@ -46,6 +70,8 @@ class LocalDeployment(Section):
     placement: Placement = Placement()
     autoscaling: Autoscaling = Autoscaling()
     timeout_ms: int | None = Field(default=None, ge=1, le=60_000)
+    routing_view: RoutingView = RoutingView()
+    scan_window: ScanWindow = ScanWindow()
     max_queue_s: float = Field(default=10, gt=0, le=3600)
 
 
@@ -62,7 +88,7 @@ def _with_path(endpoint: HttpUrl) -> HttpUrl:
 class RemoteDeployment(Section):
     """A System One API elsewhere. ``endpoint``: the URL that takes its calls; one without a path
     has been given ``SYSTEMONE_PATH``. ``model``: its name there. ``timeout_ms``: how long a call
-    waits (BUD-3).
+    waits (BUD-3). ``validated_input_tokens``: how much it is known to read (SIZE-1).
     """
 
     provider: Literal["systemone"]
@@ -71,6 +97,9 @@ class RemoteDeployment(Section):
     api_key_env: Variable | None = None
     aliases: list[Name] | None = None
     timeout_ms: int | None = Field(default=None, ge=1, le=60_000)
+    routing_view: RoutingView = RoutingView()
+    scan_window: ScanWindow = ScanWindow()
+    validated_input_tokens: int | None = Field(default=None, ge=1280, le=2**31 - 1)
 
     @property
     def timeout_s(self) -> float:

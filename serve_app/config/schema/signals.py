@@ -54,7 +54,14 @@ class LabelRule(ModelRule):
 
 
 class GuardRule(ModelRule):
-    """A rule that guards: predicates look upwards alone (checked by the loader)."""
+    """A rule that guards: predicates look upwards alone (checked by the loader).
+
+    ``on_unscanned``: what it says of a long input that was read in part; ``min_coverage``: the
+    share of windows below which ``best_effort`` says nothing (COV-1, COV-2).
+    """
+
+    on_unscanned: Literal["best_effort", "match", "no_match", "unknown"] = "best_effort"
+    min_coverage: float | None = Field(default=None, ge=0, le=1)
 
 
 class FailClosedRule(GuardRule):
@@ -113,11 +120,12 @@ class TurnRelationRule(LabelRule):
 
 
 class SystemOneRule(ModelRule):
-    """The user's own question, as on the wire; parsed by ``models.questions.parse``."""
+    """The user's own question, as on the wire; parsed by ``models.questions.parse``. ``coverage``:
+    of a long message all, or what routing questions see of it (VIEW-1)."""
 
     type = "systemone"
     question: dict[str, Any]
-    coverage: Literal["full"] = "full"
+    coverage: Literal["full", "truncate"] = "full"
 
 
 class KeywordRule(Rule):

@@ -14,6 +14,7 @@ from serve_app.flow import route
 from serve_app.message import Message
 from serve_app.outcome import Outcome
 from serve_app.recipe import CompiledRecipe
+from serve_app.scan.speed import Speeds
 
 
 class Decider:
@@ -34,6 +35,7 @@ class Decider:
         self._remote = remote
         self._open = OpenRequests()
         self._rng = random.Random()
+        self._speeds = Speeds()
 
     async def decide(
         self, message: Message, recipe: str, remaining_s: float | None, *, explain: bool
@@ -46,6 +48,7 @@ class Decider:
                 ask=self._ask,
                 clock=time.monotonic,
                 rng=self._rng.random,
+                speeds=self._speeds,
                 deadline_s=remaining_s,
                 config_version=self._version,
                 explain=explain,

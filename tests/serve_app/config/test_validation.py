@@ -11,6 +11,7 @@ R = "recipes[0]"
 D = f"{R}.decisions[1]"
 NESTED = f"{D}.rules.conditions[1].conditions[2]"
 DEPLOYMENTS = "global.model_catalog.deployments"
+FIRST = f"{DEPLOYMENTS}.first"
 BACKEND = "providers.models[0].backends[0]"
 
 # What stands in the file, what it becomes, the error's path, a part of its message, its nearest
@@ -135,9 +136,9 @@ MISTAKES = [
     ),
     (
         "on_unknown: no_match",
-        "min_coverage: 0.5",
+        "min_coverage: 1.5",
         f"{R}.signals.jailbreak[0].min_coverage",
-        "unknown key",
+        "out of range: 0 to 1",
         None,
     ),
     ("history: true", "history: yes", f"{R}.signals.pii[0].input.history", "true or false", None),
@@ -227,9 +228,9 @@ MISTAKES = [
     ),
     (
         "timeout_ms: 400",
-        "validated_input_tokens: 8192",
+        "validated_input_tokens: 1279",
         f"{DEPLOYMENTS}.far.validated_input_tokens",
-        "unknown key",
+        "out of range: 1280 to 2147483647",
         None,
     ),
     (
@@ -249,13 +250,25 @@ MISTAKES = [
     ("  second: {", "  my model: {", f'{DEPLOYMENTS}["my model"]', "no blanks", None),
     (
         "coverage: full",
-        "coverage: truncate",
+        "coverage: some",
         f"{R}.signals.systemone[3].coverage",
         "known values",
         None,
     ),
     ("max_queue_s: 5", "max_queue_s: 0", f"{DEPLOYMENTS}.first.max_queue_s", "more than 0", None),
-    ("max_queue_s: 5", "scan_window: {}", f"{DEPLOYMENTS}.first.scan_window", "unknown key", None),
+    *(
+        ("max_queue_s: 5", f"{key}: {{{field}: {value}}}", f"{FIRST}.{key}.{field}", range, None)
+        for key, field, value, range in (
+            ("routing_view", "max_tokens", "255", "out of range: 256 to 1048576"),
+            ("routing_view", "head_share", "1.1", "out of range: 0 to 1"),
+            ("scan_window", "tokens", "1048577", "out of range: 256 to 1048576"),
+            ("scan_window", "overlap", "-1", "out of range: 0 or more"),
+            ("scan_window", "overlap", "4096", "out of range: 0 to less than half a window"),
+            ("scan_window", "max_parallel", "65", "out of range: 1 to 64"),
+            ("scan_window", "max_tokens", "8191", "out of range: 8192, the tokens of a window"),
+            ("scan_window", "reread_margin", "21", "out of range: 0 to 20"),
+        )
+    ),
     (
         "max_body_bytes: 65536",
         "max_body_bytes: 60000000",

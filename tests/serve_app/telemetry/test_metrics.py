@@ -62,3 +62,30 @@ def test_one_process_shows_its_own_without_a_directory() -> None:
     assert 'vsr_provider_attempts_total{model="only-here",outcome="ok"} 1.0' in (
         metrics.render().decode()
     )
+
+
+def test_what_scans_read_is_counted_by_rule(tmp_path: Path) -> None:
+    """COV-4, API-12"""
+    code = """
+from serve_app.outcome import Coverage, Outcome, RuleOutcome, Truth
+from serve_app.telemetry import metrics
+def rule(type, coverage):
+    return RuleOutcome(type, "r", Truth.FALSE, Truth.FALSE, coverage=coverage)
+read = (Coverage(4, 4), Coverage(1, 4, decided=True), Coverage(0, 4))
+rules = tuple(rule("jailbreak", coverage) for coverage in read) + (rule("domain", None),)
+metrics.observe_signals(Outcome(recipe="r", config_version="1", rules=rules))
+"""
+    run(code, tmp_path)
+    samples = {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(run(RENDER, tmp_path))
+        for sample in family.samples
+    }
+    signal = ("signal", "jailbreak")
+    for result in ("full", "partial", "none"):
+        labels = (("result", result), signal)
+        assert samples["vsr_signal_scan_coverage_total", labels] == 1
+    assert samples["vsr_signal_scan_coverage_ratio_sum", (signal,)] == 1.25
+    assert samples["vsr_signal_scan_coverage_ratio_count", (signal,)] == 3
+    assert samples["vsr_signal_scan_decided_total", (signal,)] == 1
+    assert not any(("signal", "domain") in labels for _, labels in samples)

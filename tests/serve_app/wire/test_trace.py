@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.questions.types import AnswerError
-from serve_app.outcome import CallOutcome, Outcome, RuleOutcome, Truth
+from serve_app.outcome import CallOutcome, Coverage, Outcome, RuleOutcome, Truth
 from serve_app.wire.trace import MAX_BYTES, trace
 
 NAMES = st.text(min_size=1, max_size=40)
@@ -102,3 +102,21 @@ def test_a_member_that_does_not_fit_is_left_out_whole() -> None:
     assert "signals" not in members
     assert members["truncated"][0] is True
     assert str(members["algorithm"][0]) == "static"
+
+
+def test_a_guard_that_read_windows_says_how_many() -> None:
+    """COV-4, HDR-2"""
+    outcome = Outcome(
+        recipe="r",
+        config_version="1",
+        rules=(
+            rule("jailbreak", "attack", Truth.FALSE, coverage=Coverage(3, 12)),
+            rule("pii", "data", Truth.FALSE, coverage=Coverage(12, 12)),
+            rule("domain", "law"),
+        ),
+    )
+    items, _ = parsed(outcome)["scan_coverage"]
+    assert {str(name): dict(counts) for name, counts in items} == {
+        "jailbreak:attack": {"n": 3, "m": 12},
+        "pii:data": {"n": 12, "m": 12},
+    }

@@ -1,0 +1,38 @@
+"""Views and windows: what is written beside what the model reads (SIZE-1, SIZE-2)."""
+
+from __future__ import annotations
+
+from serve_app.config.checks.review import Review
+from serve_app.config.schema.catalog import MOST_TOKENS, Deployment
+from serve_app.config.sizes import BYTES_A_TOKEN, hard_limit, sizes_of, window_tokens
+from serve_app.config.tree import Loc
+
+
+def check_sizes(review: Review, loc: Loc, name: str, deployment: Deployment) -> None:
+    scan = deployment.scan_window
+    at: Loc = (*loc, "scan_window")
+    tokens = window_tokens(deployment)
+    if scan.overlap is not None and 2 * scan.overlap >= tokens:
+        what = f"out of range: 0 to less than half a window, which is {tokens} tokens"
+        review.error((*at, "overlap"), what)
+    if scan.max_tokens is not None and scan.max_tokens < tokens:
+        what = f"out of range: {tokens}, the tokens of a window, to {MOST_TOKENS}"
+        review.error((*at, "max_tokens"), what)
+    card = review.card(name)
+    if card is None:
+        return
+    limit = hard_limit(deployment, card)
+    if limit is None:
+        return
+    written = {
+        (*loc, "routing_view", "max_tokens"): deployment.routing_view.max_tokens,
+        (*at, "tokens"): scan.tokens,
+        (*at, "max_tokens"): scan.max_tokens,
+    }
+    window = sizes_of(deployment, card)
+    if scan.overlap is not None and window.overlap < scan.overlap * BYTES_A_TOKEN:
+        what = f"is more than a quarter of the window: {window.overlap} bytes are used"
+        review.warn((*at, "overlap"), what)
+    for place, value in written.items():
+        if value is not None and value * BYTES_A_TOKEN > limit:
+            review.warn(place, f"is more than the model reads for certain: {limit} bytes are used")

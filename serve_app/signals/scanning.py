@@ -1,0 +1,133 @@
+"""Scans of one request, driven: windows are sent as there is room, answers taken as they come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from models.questions.types import AnswerError, ErrorAnswer
+from serve_app.asking.call import Ask, Call, Entry, Reply
+from serve_app.asking.stage import Clock, answered
+from serve_app.config.sizes import Sizes
+from serve_app.scan.scan import Piece, Scan
+
+Refuses = Callable[[], bool]
+"""Whether what has been found refuses the request, whatever is unread (SCAN-5)."""
+
+_NO_ROOM: Final = frozenset({AnswerError.OVERLOADED, AnswerError.NOT_READY})
+"""Of a model that would refuse the other windows too."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningScan:
+    """A scan at a deployment. ``rules``: the places of its rules, in its order."""
+
+    deployment: str
+    sizes: Sizes
+    scan: Scan
+    rules: Sequence[int]
+
+
+class WindowReader:
+    """Reads the windows of all ``scans`` of a request, until ``deadline`` on ``clock``."""
+
+    def __init__(
+        self,
+        scans: Sequence[RunningScan],
+        ask: Ask,
+        clock: Clock,
+        deadline: float,
+        refuses: Refuses,
+    ) -> None:
+        self._scans = scans
+        self._ask = ask
+        self._clock = clock
+        self._deadline = deadline
+        self._refuses = refuses
+        self._out: dict[asyncio.Task[Reply], tuple[RunningScan, Piece, Call]] = {}
+        self.exchanges: list[tuple[Call, Reply]] = []
+
+    def send(self) -> None:
+        """Sends what there is room for: before anything else is sent, the tails, so that each has a
+        forward of its own in a model that is idle."""
+        running = [one for one, _, _ in self._out.values()]
+        for one, piece in _room(self._scans, running, self._clock()):
+            call = _call(one, piece, self._deadline - self._clock())
+            task = asyncio.create_task(_reply(call, self._ask, self._clock))
+            self._out[task] = one, piece, call
+
+    async def read(self) -> bool:
+        """Returns when nothing is left, the deadline has come, or the request is refused: then
+        true. What is out then is cancelled (SCAN-3, SCAN-5)."""
+        try:
+            while self._out:
+                done, _ = await asyncio.wait(self._out, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    one, piece, call = self._out.pop(task)
+                    reply = task.result()
+                    self.exchanges.append((call, reply))
+                    self._take(one, piece, reply)
+                if self._refuses():
+                    return True
+                if self._clock() >= self._deadline:
+                    return False
+                self.send()
+            return False
+        finally:
+            for task in self._out:
+                task.cancel()
+            await asyncio.gather(*self._out, return_exceptions=True)
+
+    def _take(self, one: RunningScan, piece: Piece, reply: Reply) -> None:
+        answers = reply.answers["1"]
+        bounds = {i: one.scan.rules[i].timeout_s for i in piece.rules}
+        took_s = reply.elapsed_ms / 1000
+        late = {i for i, bound in bounds.items() if bound is not None and took_s > bound}
+        seconds = took_s if was_computed(reply) else None
+        one.scan.answered(piece, answers, late=late, seconds=seconds)
+        if any(isinstance(a, ErrorAnswer) and a.error in _NO_ROOM for a in answers.values()):
+            for other in self._scans:
+                if other.deployment == one.deployment:
+                    other.scan.stop()
+
+
+def was_computed(reply: Reply) -> bool:
+    """Whether a model was asked and computed: what was known before says nothing of its speed."""
+    return reply.attempts > 0 and (reply.timings is None or reply.timings.forward_ms > 0)
+
+
+def _room(
+    scans: Sequence[RunningScan], out: Sequence[RunningScan], now: float
+) -> list[tuple[RunningScan, Piece]]:
+    """The windows to be sent now: what is urgent first, then of the scan that is least far."""
+    sent: list[tuple[RunningScan, Piece]] = []
+    busy = {one.deployment: 0 for one in scans}
+    for running in out:
+        busy[running.deployment] += 1
+    while True:
+        ready = [
+            one
+            for one in scans
+            if busy[one.deployment] < one.sizes.max_parallel and one.scan.waiting
+        ]
+        if not ready:
+            return sent
+        one = min(ready, key=lambda one: (not one.scan.urgent, one.scan.progress))
+        piece = one.scan.next(now)
+        if piece is not None:
+            busy[one.deployment] += 1
+            sent.append((one, piece))
+
+
+def _call(one: RunningScan, piece: Piece, left_s: float) -> Call:
+    bounds = [one.scan.rules[i].timeout_s for i in piece.rules]
+    longest = None if None in bounds else max(bound for bound in bounds if bound is not None)
+    timeout_s = max(0.0, left_s if longest is None else min(left_s, longest))
+    return Call(one.deployment, {"1": Entry({"request": piece.text}, piece.questions)}, timeout_s)
+
+
+async def _reply(call: Call, ask: Ask, clock: Clock) -> Reply:
+    (reply,) = await answered([call], ask, clock)
+    return reply

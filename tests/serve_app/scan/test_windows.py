@@ -1,0 +1,114 @@
+"""Where a long input is cut and in which order it is read: SCAN-1, SCAN-2, SCAN-6."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from serve_app.config.sizes import Sizes
+from serve_app.scan.text import Text
+from serve_app.scan.windows import MOST, Window, cut, spread
+
+CHARACTERS = "a", "é", "漢", "😀", "e\u0301", "\ud800"
+"""Of one to four bytes, one of two code points, a lone surrogate."""
+
+
+@st.composite
+def inputs(draw) -> tuple[str, Sizes]:
+    """A text of more than a window, in which any character may stand at a cut."""
+    window = draw(st.integers(16, 96))
+    overlap = draw(st.integers(0, (window - 1) // 2 - 4))
+    largest = draw(st.integers(window, 4 * window))
+    pattern = draw(st.lists(st.sampled_from(CHARACTERS), min_size=1, max_size=30))
+    size = draw(st.integers(window + 1, 60 * window))
+    text = "".join(pattern) * (size // len("".join(pattern).encode("utf-8", "surrogatepass")) + 1)
+    if len(text.encode("utf-8", "surrogatepass")) <= window:
+        text += "x" * window
+    return text, Sizes(window, 0.25, window, overlap, largest, 4, 3)
+
+
+@settings(max_examples=1_000)
+@given(inputs())
+def test_windows_cover_every_byte_at_boundaries_of_characters(given_input):
+    """SCAN-1: none longer than it may be"""
+    text, sizes = given_input
+    whole = Text(text)
+    found = cut(whole, sizes)
+    at = 0
+    for window in found.windows:
+        assert window.start <= at
+        at = max(at, window.end)
+        whole.between(window.start, window.end)  # decodes
+        assert 0 < window.size <= sizes.largest
+    assert at == whole.size
+    assert found.head.start == 0
+    assert found.tail.end == whole.size
+    assert max(found.head.size, found.tail.size) <= sizes.window
+
+
+@settings(max_examples=1_000)
+@given(inputs(), st.data())
+def test_what_is_as_long_as_the_overlap_is_whole_in_some_window(given_input, data):
+    """SCAN-1: wherever it stands"""
+    text, sizes = given_input
+    whole = Text(text)
+    windows = cut(whole, sizes).windows
+    start = whole.down(data.draw(st.integers(0, whole.size - 1)))
+    end = whole.down(min(whole.size, start + sizes.overlap))
+    assert any(window.holds(Window(start, end)) for window in windows)
+
+
+@settings(max_examples=1_000)
+@given(inputs())
+def test_no_window_is_read_twice(given_input):
+    """SCAN-1: none lies within another"""
+    text, sizes = given_input
+    windows = cut(Text(text), sizes).windows
+    starts = [window.start for window in windows]
+    ends = [window.end for window in windows]
+    assert starts == sorted(set(starts))
+    assert ends == sorted(set(ends))
+
+
+@settings(max_examples=1_000)
+@given(st.integers(1, 600), st.floats(0, 1, exclude_max=True))
+def test_any_prefix_of_the_order_is_spread(count, point):
+    """SCAN-2: after n windows no run that is left is longer than twice an equal share"""
+    order = spread(count, point)
+    assert sorted(order) == list(range(count))
+    assert order[0] == int(point * count)
+    read: list[int] = []
+    for number, index in enumerate(order[:64], start=1):
+        read.append(index)
+        there = sorted(read)
+        gaps = [b - a for a, b in zip(there, [*there[1:], there[0] + count], strict=True)]
+        share = 1 << (number.bit_length() - 1)
+        assert max(gaps) <= count / share + 1
+
+
+@pytest.mark.parametrize("size", [300_000, 1_500_000, 8 * 2**20])
+def test_a_long_input_is_read_in_256_windows_of_which_the_ends_are_small(size):
+    """SCAN-6: as large as it takes, up to the largest"""
+    sizes = Sizes(1_024, 0.25, 1_024, 128, 31_744, 4, 3)
+    found = cut(Text("x" * size), sizes)
+    assert len(found.windows) <= MOST + (size > 256 * (31_744 - 128)) * size
+    assert len(found.windows) >= 250
+    assert found.head.size == found.tail.size == 1_024
+    biggest = max(window.size for window in found.middle)
+    assert biggest <= min(31_744, size / 254 + 128 + 16)
+
+
+def test_only_what_is_longer_than_256_of_the_largest_windows_needs_more():
+    """SCAN-6: 1.57 MB at windows of 6,144 new bytes"""
+    sizes = Sizes(8_192, 0.25, 8_192, 2_048, 8_192, 4, 3)
+    assert len(cut(Text("x" * 1_570_000), sizes).windows) <= MOST
+    assert len(cut(Text("x" * 1_580_000), sizes).windows) > MOST
+
+
+@given(st.text(st.sampled_from("".join(CHARACTERS)), max_size=200), st.data())
+def test_bytes_and_code_points_are_counted_alike(text, data):
+    """SCAN-4: spans leave the router in code points of the original"""
+    whole = Text(text)
+    for _ in range(5):
+        at = whole.down(data.draw(st.integers(0, whole.size)))
+        assert whole.code_points(at) == len(whole.between(0, at))
+        assert whole.up(at) == at
