@@ -65,7 +65,9 @@ def in_words(name: str) -> str:
 def texts_of(question: Question) -> tuple[str, ...]:
     """Every text whose vector ``describe`` asks for."""
     texts = [element for side in _sides(question) for element in side]
-    return (*texts, question.instructions) if question.instructions else tuple(texts)
+    if question.instructions and question.instructions not in texts[:1]:
+        texts.append(question.instructions)
+    return tuple(texts)
 
 
 def describe(question: Question, lookup: Lookup) -> Described:

@@ -26,6 +26,7 @@ from models.embedded.train.examples import example_of
 from models.embedded.train.forms import reworded
 from models.embedded.train.long import ROWS, Fillers, guarded, long_batches, ordinary
 from models.embedded.train.model import DecisionModel
+from models.embedded.train.within import Within
 from models.questions.types import Question, QuestionType
 
 MOST_TOKENS: Final = 9_216
@@ -45,8 +46,10 @@ Item = tuple[str, Mapping[str, Any]]
 class Settings:
     """``spans_again``: how often span items are read once more in an epoch; ``reworded``: the
     share of a preset's labels that are asked in other words too; ``free``: most questions of no
-    preset about an item in an epoch; ``long``: the share of guarded
-    items that are read among ``fillers`` ordinary chunks too, beside ``ordinary`` chunks alone."""
+    preset about an item in an epoch; ``within``, ``within_harmless``: the shares of guarded texts
+    that match and that do not which are read in the middle of an ordinary text too; ``long``: the
+    share of guarded items that are read among ``fillers`` ordinary chunks, beside ``ordinary``
+    chunks alone."""
 
     epochs: int = 4
     batch: int = 24
@@ -63,6 +66,8 @@ class Settings:
     fillers: int = 96
     reworded: float = 0.35
     free: int = 6
+    within: float = 0.5
+    within_harmless: float = 0.12
     seed: int = 1
 
 
@@ -81,6 +86,9 @@ class Reader:
         example = example_of(brief, item)
         own = asks or [Ask(a.name, a.question, a.truth) for a in example.asked]
         return Prepared(brief, self._tokenizer.state(example.state, MOST_TOKENS), tuple(own))
+
+    def count(self, text: str) -> int:
+        return self._tokenizer.state(text, MOST_TOKENS).count
 
     def chunks(self, text: str) -> list[Tokens]:
         """``text`` in pieces of one chunk each, however many characters that is."""
@@ -141,9 +149,13 @@ def fit(
     model = DecisionModel(weights, settings.rank, settings.dropout, frozen_dtype())
     model.train()
     averaged = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    chunks = [chunk for text in texts for chunk in reader.chunks(text)]
+    fillers = Fillers(chunks)
+    within = Within(texts, reader.count, rng)
     scale = _weights(items, reader)
-    again = [item for item in items if has_spans(item[1])] * settings.spans_again
-    per_epoch = math.ceil((len(items) + len(again)) / settings.batch)
+    again = [item for item in items if _has_spans(item[1])] * settings.spans_again
+    mixed = _within(items, within, settings, rng)
+    per_epoch = math.ceil((len(items) + len(again) + len(mixed)) / settings.batch)
     total = per_epoch * settings.epochs
     optimizer = torch.optim.AdamW(
         [
@@ -154,10 +166,8 @@ def fit(
         fused=True,
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: rate_at(step, total, settings.warm_up)
+        optimizer, lambda step: _rate(step, total, settings.warm_up)
     )
-    chunks = [chunk for text in texts for chunk in reader.chunks(text)]
-    fillers = Fillers(chunks)
     began = time.monotonic()
     step = 0
 
@@ -168,10 +178,11 @@ def fit(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         step += 1
-        average(averaged, model.state_dict(), min(settings.averaged, (1 + step) / (10 + step)))
+        _average(averaged, model.state_dict(), min(settings.averaged, (1 + step) / (10 + step)))
 
     for epoch in range(settings.epochs):
-        rows = epoch_of([*items, *again], reader, scale, settings, rng)
+        mixed = _within(items, within, settings, rng) if epoch else mixed
+        rows = _epoch([*items, *again, *mixed], reader, scale, settings, rng)
         reader.describe([ask.question for row in rows for ask in row.asks])
         rows = reader.anchored(rows)
         lost = 0.0
@@ -180,7 +191,7 @@ def fit(
             fillers.refresh(model, settings.fillers, rng)
         longs = long_batches(long, model, fillers, reader.described, rng)
         pause = max(1, per_epoch // max(1, len(long) // ROWS))
-        for number, batch in enumerate(in_batches(rows, settings.batch, rng)):
+        for number, batch in enumerate(_batches(rows, settings.batch, rng)):
             loss = model.loss(batch_of(batch, reader.described))
             descend(loss)
             schedule.step()
@@ -194,7 +205,7 @@ def fit(
     return model
 
 
-def epoch_of(
+def _epoch(
     items: Sequence[Item],
     reader: Reader,
     scale: Mapping[str, float],
@@ -210,6 +221,19 @@ def epoch_of(
         words = [reworded(ask, rng) for ask in asks if rng.random() < settings.reworded]
         rows.append(replace(row, asks=tuple([*asks, *(w for w in words if w not in asks)])))
     return rows
+
+
+def _within(items: Sequence[Item], within: Within, settings: Settings, rng: Random) -> list[Item]:
+    """Guarded items in the middle of ordinary texts, drawn anew."""
+    found: list[Item] = []
+    for brief, item in items:
+        ask = item.get("ask", {})
+        matches = bool(ask.get("jailbreak") or ask.get("harm"))
+        if rng.random() < (settings.within if matches else settings.within_harmless):
+            placed = within.placed(item)
+            if placed is not None:
+                found.append((brief, placed))
+    return found
 
 
 def _some(asks: Sequence[Ask], most: int, rng: Random) -> tuple[Ask, ...]:
@@ -245,12 +269,12 @@ def _weights(items: Sequence[Item], reader: Reader) -> dict[str, float]:
     }
 
 
-def has_spans(item: Mapping[str, Any]) -> bool:
+def _has_spans(item: Mapping[str, Any]) -> bool:
     asked = {"pii", "hallucination"} & set(item.get("ask", ()))
     return bool(asked) or any(q["type"] == QuestionType.SPAN for q in item.get("questions", ()))
 
 
-def in_batches(rows: Sequence[Prepared], size: int, rng: Random) -> Iterator[list[Prepared]]:
+def _batches(rows: Sequence[Prepared], size: int, rng: Random) -> Iterator[list[Prepared]]:
     """Rows of like length together, in random order."""
     shuffled = list(rows)
     rng.shuffle(shuffled)
@@ -264,12 +288,12 @@ def in_batches(rows: Sequence[Prepared], size: int, rng: Random) -> Iterator[lis
     yield from batches
 
 
-def rate_at(step: int, total: int, warm_up: int) -> float:
+def _rate(step: int, total: int, warm_up: int) -> float:
     cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, step / total)))
     return min(1.0, (step + 1) / warm_up) * (0.97 * cosine + 0.03)
 
 
 @torch.no_grad()
-def average(averaged: Mapping[str, Tensor], now: Mapping[str, Tensor], kept: float) -> None:
+def _average(averaged: Mapping[str, Tensor], now: Mapping[str, Tensor], kept: float) -> None:
     """Moves ``averaged`` towards ``now``, of which 1 - ``kept`` counts."""
     torch._foreach_lerp_([averaged[name] for name in now], list(now.values()), 1 - kept)
