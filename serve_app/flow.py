@@ -8,11 +8,11 @@ from functools import partial
 from typing import Final, Literal
 
 from serve_app.asking.call import Ask, Call, Reply
-from serve_app.asking.stage import Clock
+from serve_app.asking.stage import Clock, Rng
 from serve_app.decisions.confidence import confidence
 from serve_app.decisions.nearest import nearest_changes
 from serve_app.decisions.ready import ReadyDecision
-from serve_app.decisions.selection import Rng, select
+from serve_app.decisions.selection import select
 from serve_app.decisions.walk import Walk, decision_outcomes, walk
 from serve_app.errors import Code
 from serve_app.message import Message
@@ -103,11 +103,9 @@ def _warned(outcome: Outcome, coverage: Mapping[int, Coverage]) -> Outcome:
 def _refuses(recipe: CompiledRecipe, readings: Readings) -> bool:
     """Whether a decision that answers by itself is taken, whatever is not read yet (SCAN-5)."""
     walked = walk(recipe.decisions, readings, asked=False)
-    return (
-        walked.at is not None
-        and walked.end == "taken"
-        and (recipe.decisions[walked.at].fast is not None)
-    )
+    if walked.end != "taken" or walked.at is None:
+        return False
+    return recipe.decisions[walked.at].fast is not None
 
 
 async def _selected(

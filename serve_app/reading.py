@@ -5,9 +5,19 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from models.questions.types import AnswerError
+from models.questions.types import (
+    Answer,
+    AnswerError,
+    ChoiceAnswer,
+    ErrorAnswer,
+    NoulAnswer,
+    Question,
+    ScoreAnswer,
+    SetAnswer,
+    SpanAnswer,
+)
 from serve_app.config.schema.predicate import Predicate
 from serve_app.outcome import Truth
 
@@ -38,6 +48,29 @@ NOT_ARISING = Reading()
 
 Readings: TypeAlias = list[Reading | None]
 """By rule, in the recipe's order; ``None`` is a rule that has not been asked yet."""
+
+
+def reading_of(question: Question, answer: Answer) -> Reading:
+    """The numbers of an answer that was checked against ``question``, or why there are none."""
+    match answer:
+        case NoulAnswer(probability):
+            return Reading((probability,))
+        case ChoiceAnswer(_, probabilities):
+            return Reading(probabilities, answer.winner)
+        case ScoreAnswer():
+            return Reading((answer.score,))
+        case SetAnswer(_, probabilities):
+            return Reading(probabilities)
+        case SpanAnswer(spans):
+            best = dict.fromkeys((option.key for option in question.options), 0.0)
+            for span in spans:
+                best[span.label] = max(best[span.label], span.probability)
+            return Reading(tuple(best.values()))
+        case ErrorAnswer(error):
+            return Reading(reason=error)
+        case _:
+            assert_never(answer)
+
 
 _OPERATORS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
     ("gt", operator.gt),

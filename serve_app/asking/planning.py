@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -42,13 +42,10 @@ class PlannedCall(Generic[K]):
     entries: tuple[tuple[K, Mapping[str, Question]], ...]
     timeout_s: float | None
 
-    def call(
-        self, states: Mapping[K, JsonValue], deadline_s: float | None
-    ) -> tuple[Call, dict[K, str]]:
+    def call(self, states: Mapping[K, JsonValue]) -> tuple[Call, dict[K, str]]:
         """The call, and the entry that holds each state.
 
         States that turn out equal share an entry, so that a single one is a standard request.
-        ``deadline_s``: the stage's, from now.
         """
         entries: dict[str, Entry] = {}
         names: dict[K, str] = {}
@@ -62,7 +59,7 @@ class PlannedCall(Generic[K]):
                 name = str(len(entries) + 1)
                 entries[name] = Entry(state, questions)
             names[key] = name
-        return Call(self.deployment, entries, _sooner(self.timeout_s, deadline_s)), names
+        return Call(self.deployment, entries, self.timeout_s), names
 
 
 def plan(wanted: Iterable[Wanted[K]]) -> tuple[PlannedCall[K], ...]:
@@ -80,10 +77,10 @@ def _planned(deployment: str, wanted: list[Wanted[K]]) -> PlannedCall[K]:
     entries: dict[K, dict[str, Question]] = {}
     for one in wanted:
         entries.setdefault(one.state, {})[one.id] = one.question
-    bounds = [one.timeout_s for one in wanted]
-    longest = None if None in bounds else max(b for b in bounds if b is not None)
-    return PlannedCall(deployment, tuple((key, entries[key]) for key in sorted(entries)), longest)
+    bound = longest([one.timeout_s for one in wanted])
+    return PlannedCall(deployment, tuple((key, entries[key]) for key in sorted(entries)), bound)
 
 
-def _sooner(a: float | None, b: float | None) -> float | None:
-    return min((bound for bound in (a, b) if bound is not None), default=None)
+def longest(bounds: Collection[float | None]) -> float | None:
+    """How long a call waits whose questions have these bounds; ``None`` waits for ever."""
+    return None if None in bounds else max(bound for bound in bounds if bound is not None)

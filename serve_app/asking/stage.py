@@ -13,6 +13,9 @@ from serve_app.asking.call import Ask, Call, Reply
 Clock = Callable[[], float]
 """Monotonic seconds."""
 
+Rng = Callable[[], float]
+"""Uniform in [0, 1)."""
+
 
 async def answered(calls: Sequence[Call], ask: Ask, clock: Clock) -> list[Reply]:
     """The replies in the order of the calls, each answer checked against its question.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -89,6 +90,8 @@ def _verdict(rule: RuleOutcome) -> Text:
         words += f", {rule.option}"
     if rule.reason is not None:
         words += f", {rule.reason}"
+    if rule.coverage is not None:
+        words += f", read {rule.coverage}"
     if rule.effective is not rule.verdict:
         words += f": counts as {_WORDS[rule.effective]}"
     return Text(words, style=_STYLES[rule.effective])
@@ -133,22 +136,29 @@ def _grow(tree: Tree, node: NodeOutcome) -> None:
 
 
 def _calls(calls: Iterable[CallOutcome]) -> Table:
+    """Windows of one input are one line, with the mean of their times."""
     times = ("ms", "queue", "tokenize", "forward")
     table = _table("Calls", "stage", "deployment", "form", "questions", *times, numbers=times)
+    alike: dict[tuple[str, ...], list[CallOutcome]] = {}
     for call in calls:
-        asked = [f"{name}: {', '.join(ids)}" for name, ids in call.questions.items()]
-        timings = call.timings
-        parts = [call.ms]
-        if timings is not None:
-            parts += [timings.queue_ms, timings.tokenize_ms, timings.forward_ms]
-        table.add_row(
-            call.stage,
-            Text(call.deployment),
-            call.form,
-            Text("\n".join(asked)),
-            *(f"{ms:.1f}" for ms in parts),
-        )
+        asked = "\n".join(f"{name}: {', '.join(ids)}" for name, ids in call.questions.items())
+        alike.setdefault((call.stage, call.deployment, call.form, asked), []).append(call)
+    for (stage, deployment, form, asked), group in alike.items():
+        many = f"{form}, {len(group)} times" if len(group) > 1 else form
+        table.add_row(stage, Text(deployment), many, Text(asked), *_times(group))
     return table
+
+
+def _times(calls: Sequence[CallOutcome]) -> list[str]:
+    timings = [call.timings for call in calls if call.timings is not None]
+    parts = [[call.ms for call in calls]]
+    if timings:
+        parts += [
+            [t.queue_ms for t in timings],
+            [t.tokenize_ms for t in timings],
+            [t.forward_ms for t in timings],
+        ]
+    return [f"{fmean(part):.1f}" for part in parts]
 
 
 def _number(value: float | None, *, sign: bool = False) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from models.questions.presets import preset_question
 from models.questions.types import ChoiceAnswer, Option
 from serve_app.asking.call import Ask, Call, Entry, Reply
-from serve_app.asking.stage import Clock, answered
+from serve_app.asking.stage import Clock, Rng, answered
 from serve_app.decisions.ready import Candidate, ReadyDecision, Selector
 from serve_app.message import Message
-
-Rng = Callable[[], float]
-"""Uniform in [0, 1)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ class Found:
     """What a scan has found for a rule.
 
     ``values``: the greatest of its windows', by option, none while no window was read. ``decided``:
-    some window decided it. ``error``: why a window was not read. ``unreadable``: some were not for
-    ``invalid_input``. ``spans``: in code points of the input.
+    they meet every condition on it. ``error``: why a window was not read. ``unreadable``: some
+    were not for ``invalid_input``. ``spans``: in code points of the input.
     """
 
     values: tuple[float, ...]
@@ -27,7 +27,7 @@ class Found:
     spans: tuple[Span, ...] = ()
 
 
-def reading_of(rule: ScannedRule, found: Found) -> Reading:
+def final_reading(rule: ScannedRule, found: Found) -> Reading:
     """The rule's reading when the scan has ended. What was read and matches stands in any case."""
     coverage = found.coverage
     if not found.values:
@@ -48,8 +48,3 @@ def reading_of(rule: ScannedRule, found: Found) -> Reading:
     if least is not None and coverage.read / coverage.planned < least:
         return replace(seen, unread=Truth.UNKNOWN, reason=found.error)
     return seen
-
-
-def reading_so_far(found: Found, *, still: bool) -> Reading:
-    """Before the scan has ended. ``still``: windows that are to come may change it."""
-    return Reading(found.values, windowed=True, open=still)

@@ -14,13 +14,13 @@ from typing import Final, Literal
 from models.questions.types import Answer, AnswerError, ErrorAnswer, Question, Span, SpanAnswer
 from serve_app.config.sizes import Sizes
 from serve_app.outcome import Coverage
+from serve_app.reading import Reading, reading_of
 from serve_app.scan.coverage import Found
 from serve_app.scan.plan import WindowPlan
 from serve_app.scan.rule import ScannedRule
 from serve_app.scan.spans import joined, moved
 from serve_app.scan.speed import Speed
 from serve_app.scan.text import Text
-from serve_app.scan.values import values_of
 from serve_app.scan.windows import Window, pieces
 
 _LATE: Final = ErrorAnswer(AnswerError.DEADLINE_EXCEEDED)
@@ -165,7 +165,7 @@ class Scan:
             self._speed.measured(piece.window.size, seconds)
         if piece.kind == "planned":
             if good:
-                self._pace.answered(seconds, len(self._out) + 1)
+                self._pace.answered(seconds)
             self._read_again(piece.window, near)
 
     def stop(self) -> None:
@@ -175,6 +175,10 @@ class Scan:
     def needs(self, index: int) -> bool:
         """Whether a window that is unread may change what the rule at ``index`` says (SCAN-5)."""
         return not self._seen[index].decided or self.rules[index].whole
+
+    def reading_so_far(self, index: int) -> Reading:
+        """Of the rule at ``index``, before the scan has ended."""
+        return Reading(self._seen[index].values, windowed=True, open=self.needs(index))
 
     def found(self, index: int) -> Found:
         """What was found for the rule at ``index``."""
@@ -218,12 +222,13 @@ class Scan:
         text = self._text.between(window.start, window.end)
         piece = Piece(window, text, questions, rules, kind)
         self._out.append(piece)
+        self._pace.parallel = max(self._pace.parallel, len(self._out))
         return piece
 
     def _read(self, index: int, piece: Piece, answer: Answer) -> float:
         """Takes an answer in. Returns how far below the rule it stays, infinite if not below."""
         rule, seen = self.rules[index], self._seen[index]
-        values = values_of(rule.question, answer)
+        values = reading_of(rule.question, answer).values
         if isinstance(answer, SpanAnswer) and answer.spans:
             first = self._text.code_points(piece.window.start)
             seen.spans += moved(answer.spans, first)
@@ -280,17 +285,15 @@ class Scan:
 
 @dataclass(slots=True)
 class _Pace:
-    """How fast a scan goes by its last answers: ``each_s`` a window, ``parallel`` of them at once;
-    ``changed`` since it was last looked at."""
+    """How fast a scan goes: ``each_s`` a window, by its last answers; ``parallel``: the most that
+    were out at once; ``changed``: since it was last looked at."""
 
     each_s: float = 0.0
-    parallel: float = 1.0
+    parallel: int = 1
     changed: bool = False
 
-    def answered(self, seconds: float | None, out: int) -> None:
-        if seconds is None:
-            return
-        share = 0.5 if self.each_s else 1.0
-        self.each_s += share * (seconds - self.each_s)
-        self.parallel += share * (out - self.parallel)
-        self.changed = True
+    def answered(self, seconds: float | None) -> None:
+        if seconds is not None:
+            share = 0.5 if self.each_s else 1.0
+            self.each_s += share * (seconds - self.each_s)
+            self.changed = True

@@ -60,17 +60,13 @@ class SignalPlan:
     sizes: Mapping[str, Sizes]
     scanned: Mapping[int, ScannedRule] = field(default_factory=dict)
 
-    def calls(self, message: Message, deadline_s: float) -> list[Placed]:
-        """The stage's calls about ``message``, one per deployment."""
-        return [(call.within(deadline_s), names) for call, names in self.work(message).calls]
-
     def work(self, message: Message) -> Work:
         if self._may_be_long(message):
             return self._long(message)
         planned = self.later_turn if has_earlier_turn(message) else self.first_turn
         parts = {part for call in planned for part, _ in call.entries}
         states = {part: part[0].state(message) for part in parts}
-        return Work([call.call(states, None) for call in planned])
+        return Work([call.call(states) for call in planned])
 
     def _may_be_long(self, message: Message) -> bool:
         """Whether all texts of a state together may be more than some view or window holds."""
@@ -102,7 +98,7 @@ class SignalPlan:
             wanted.append((rule, part))
         calls = plan(_wanted(wanted))
         return Work(
-            [call.call(seen[call.deployment], None) for call in calls],
+            [call.call(seen[call.deployment]) for call in calls],
             [LongInput(name, states.text(kind), rules) for (name, kind), rules in long.items()],
         )
 

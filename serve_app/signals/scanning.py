@@ -9,12 +9,10 @@ from typing import Final
 
 from models.questions.types import AnswerError, ErrorAnswer
 from serve_app.asking.call import Ask, Call, Entry, Reply
+from serve_app.asking.planning import longest
 from serve_app.asking.stage import Clock, answered
 from serve_app.config.sizes import Sizes
 from serve_app.scan.scan import Piece, Scan
-
-Refuses = Callable[[], bool]
-"""Whether what has been found refuses the request, whatever is unread (SCAN-5)."""
 
 _NO_ROOM: Final = frozenset({AnswerError.OVERLOADED, AnswerError.NOT_READY})
 """Of a model that would refuse the other windows too."""
@@ -31,7 +29,8 @@ class RunningScan:
 
 
 class WindowReader:
-    """Reads the windows of all ``scans`` of a request, until ``deadline`` on ``clock``."""
+    """Reads the windows of all ``scans`` of a request, until ``deadline`` on ``clock``, or until
+    what has been found ``refuses`` the request, whatever is unread (SCAN-5)."""
 
     def __init__(
         self,
@@ -39,7 +38,7 @@ class WindowReader:
         ask: Ask,
         clock: Clock,
         deadline: float,
-        refuses: Refuses,
+        refuses: Callable[[], bool],
     ) -> None:
         self._scans = scans
         self._ask = ask
@@ -122,10 +121,9 @@ def _room(
 
 
 def _call(one: RunningScan, piece: Piece, left_s: float) -> Call:
-    bounds = [one.scan.rules[i].timeout_s for i in piece.rules]
-    longest = None if None in bounds else max(bound for bound in bounds if bound is not None)
-    timeout_s = max(0.0, left_s if longest is None else min(left_s, longest))
-    return Call(one.deployment, {"1": Entry({"request": piece.text}, piece.questions)}, timeout_s)
+    bound_s = longest([one.scan.rules[i].timeout_s for i in piece.rules])
+    entries = {"1": Entry({"request": piece.text}, piece.questions)}
+    return Call(one.deployment, entries, bound_s).within(left_s)
 
 
 async def _reply(call: Call, ask: Ask, clock: Clock) -> Reply:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from models.questions.render import render
 from models.questions.types import AnswerError
 from serve_app.asking.call import Ask, Call, Reply
-from serve_app.asking.stage import Clock, answered
+from serve_app.asking.stage import Clock, Rng, answered
 from serve_app.message import Message
 from serve_app.outcome import Coverage
-from serve_app.reading import NOT_ARISING, Reading, Readings
-from serve_app.scan.coverage import reading_of as scanned_reading
-from serve_app.scan.coverage import reading_so_far
+from serve_app.reading import NOT_ARISING, Reading, Readings, reading_of
+from serve_app.scan.coverage import final_reading
 from serve_app.scan.scan import Scan
 from serve_app.scan.speed import Speeds
 from serve_app.scan.text import size_of
-from serve_app.signals.answers import reading_of
 from serve_app.signals.measured import MeasuredRule
 from serve_app.signals.plan import LongInput, Part, Placed, SignalPlan
 from serve_app.signals.rules import AskedRule
@@ -27,9 +25,6 @@ from serve_app.signals.states import has_earlier_turn
 
 Refuses = Callable[[Readings], bool]
 """Whether readings refuse the request, whatever the rules say that are not read yet."""
-
-Rng = Callable[[], float]
-"""From 0 to 1."""
 
 _LATE = Reading(reason=AnswerError.DEADLINE_EXCEEDED)
 _Replies = dict[str, tuple[dict[Part, str], Reply]]
@@ -79,37 +74,42 @@ async def ask_signals(
     deadline = clock() + deadline_s
     work = plan.work(message)
     turn = has_earlier_turn(message)
-    calls = [(call.within(deadline - clock()), names) for call, names in work.calls]
+    placed = [(call.within(deadline - clock()), names) for call, names in work.calls]
+    calls = [call for call, _ in placed]
     if not work.long:
-        replies = await answered([call for call, _ in calls], ask, clock)
-        readings = _readings(plan, measured, calls, replies, turn)
-        exchanges = [(call, r) for (call, _), r in zip(calls, replies, strict=True)]
-        return Asked(readings, exchanges)
+        replies = await answered(calls, ask, clock)
+        readings = _readings(plan, measured, placed, replies, turn)
+        return Asked(readings, list(zip(calls, replies, strict=True)))
     scans = [_scan(plan, one, scanning, deadline) for one in work.long]
-    known = list(measured)
 
-    def refuses() -> bool:
-        known[:] = measured
+    def so_far() -> Readings:
+        known = list(measured)
         for one, i, place in _scanned(scans):
-            found = one.scan.found(i)
-            known[place] = reading_so_far(found, still=one.scan.needs(i))
-        return scanning.refuses(known)
+            known[place] = one.scan.reading_so_far(i)
+        return known
 
-    windows = WindowReader(scans, ask, clock, deadline, refuses)
+    windows = WindowReader(scans, ask, clock, deadline, lambda: scanning.refuses(so_far()))
     windows.send()
-    given = await _unless_refused(windows, answered([call for call, _ in calls], ask, clock))
-    coverage = {place: one.scan.found(i).coverage for one, i, place in _scanned(scans)}
+    given = await _unless_refused(windows, answered(calls, ask, clock))
+    found = {place: one.scan.found(i) for one, i, place in _scanned(scans)}
+    coverage = {place: of_rule.coverage for place, of_rule in found.items()}
     if given is None:
-        return Asked(known, windows.exchanges, coverage, refused=True)
-    for one, i, place in _scanned(scans):
-        known[place] = scanned_reading(one.scan.rules[i], one.scan.found(i))
-    exchanges = [(call, reply) for (call, _), reply in zip(calls, given, strict=True)]
+        return Asked(so_far(), windows.exchanges, coverage, refused=True)
+    known = list(measured)
+    for place, of_rule in found.items():
+        known[place] = final_reading(plan.scanned[place], of_rule)
+    exchanges = list(zip(calls, given, strict=True))
+    _measure_speed(exchanges, scanning.speeds)
+    readings = _readings(plan, known, placed, given, turn)
+    return Asked(readings, [*windows.exchanges, *exchanges], coverage)
+
+
+def _measure_speed(exchanges: Iterable[tuple[Call, Reply]], speeds: Speeds) -> None:
+    """Calls about states of other sizes than a window's tell what a size costs (SCAN-9)."""
     for call, reply in exchanges:
         if was_computed(reply):
             size = sum(size_of(render(entry.state)) for entry in call.entries.values())
-            scanning.speeds.of(call.deployment).measured(size, reply.elapsed_ms / 1000)
-    readings = _readings(plan, known, calls, given, turn)
-    return Asked(readings, [*windows.exchanges, *exchanges], coverage)
+            speeds.of(call.deployment).measured(size, reply.elapsed_ms / 1000)
 
 
 async def _unless_refused(

@@ -104,6 +104,7 @@ async def routed(
     draw: float = 0.0,
     deadline_s: float | None = None,
     explain: bool = True,
+    speeds: Speeds | None = None,
 ) -> Outcome:
     """The outcome of one request."""
     if isinstance(message, str):
@@ -114,7 +115,7 @@ async def routed(
         ask=ask,
         clock=clock,
         rng=lambda: draw,
-        speeds=Speeds(),
+        speeds=speeds or Speeds(),
         deadline_s=deadline_s,
         config_version="test",
         explain=explain,

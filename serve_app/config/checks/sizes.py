@@ -13,7 +13,7 @@ def check_sizes(review: Review, loc: Loc, name: str, deployment: Deployment) -> 
     at: Loc = (*loc, "scan_window")
     tokens = window_tokens(deployment)
     if scan.overlap is not None and 2 * scan.overlap >= tokens:
-        what = f"out of range: 0 to less than half a window, which is {tokens} tokens"
+        what = f"out of range: 0 to less than half a window of {tokens} tokens"
         review.error((*at, "overlap"), what)
     if scan.max_tokens is not None and scan.max_tokens < tokens:
         what = f"out of range: {tokens}, the tokens of a window, to {MOST_TOKENS}"

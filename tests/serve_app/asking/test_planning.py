@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.questions.types import Question, QuestionType
+from serve_app.asking.call import Call
 from serve_app.asking.planning import Wanted, plan
 
 DEPLOYMENTS, STATES, IDS = ["a", "b"], [0, 1, 2], ["p", "q", "r"]
@@ -29,11 +30,15 @@ contents = st.fixed_dictionaries({state: st.sampled_from(["x", "y"]) for state i
 deadlines = st.one_of(st.none(), st.floats(0, 60))
 
 
+def bounded(call: Call, deadline_s: float | None) -> Call:
+    return call if deadline_s is None else call.within(deadline_s)
+
+
 @given(wanted, contents, deadlines)
 def test_everything_wanted_is_asked_once_and_nothing_else(
     asked: list[Wanted[int]], states: dict[int, str], deadline_s: float | None
 ) -> None:
-    calls = [planned.call(states, deadline_s)[0] for planned in plan(asked)]
+    calls = [bounded(planned.call(states)[0], deadline_s) for planned in plan(asked)]
     assert [call.deployment for call in calls] == sorted({one.deployment for one in asked})
     found = [
         (call.deployment, entry.state, id)
@@ -50,7 +55,7 @@ def test_every_state_is_found_in_the_entry_it_is_named_for(
     asked: list[Wanted[int]], states: dict[int, str]
 ) -> None:
     for planned in plan(asked):
-        call, names = planned.call(states, None)
+        call, names = planned.call(states)
         for one in asked:
             if one.deployment == planned.deployment:
                 entry = call.entries[names[one.state]]
@@ -65,7 +70,7 @@ def test_a_call_has_an_entry_for_each_distinct_state_in_their_order(
 ) -> None:
     """SIG-3, SIG-4: one is a standard request, more are a batch."""
     for planned in plan(asked):
-        call, _ = planned.call(states, None)
+        call, _ = planned.call(states)
         keys = sorted({one.state for one in asked if one.deployment == planned.deployment})
         distinct = list(dict.fromkeys(states[key] for key in keys))
         assert [entry.state for entry in call.entries.values()] == distinct
@@ -78,9 +83,7 @@ def test_the_order_of_what_is_wanted_changes_no_call(
     """SIG-4: calls, entries and their names are the same."""
     shuffled = list(asked)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert [p.call(states, 1.0) for p in plan(asked)] == [
-        p.call(states, 1.0) for p in plan(shuffled)
-    ]
+    assert [p.call(states) for p in plan(asked)] == [p.call(states) for p in plan(shuffled)]
 
 
 @given(wanted, contents, deadlines)
@@ -90,7 +93,7 @@ def test_a_call_waits_for_its_longest_bound_within_the_deadline(
     """BUD-3"""
     infinite = float("inf")
     for planned in plan(asked):
-        call, _ = planned.call(states, deadline_s)
+        call = bounded(planned.call(states)[0], deadline_s)
         bounds = [
             infinite if one.timeout_s is None else one.timeout_s
             for one in asked

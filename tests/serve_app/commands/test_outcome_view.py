@@ -10,6 +10,7 @@ from rich.console import Console
 from models.questions.types import AnswerError, ErrorAnswer
 from serve_app.commands.outcome_view import outcome_view
 from serve_app.outcome import Outcome
+from tests.doubles.long_inputs import ReadingAsk, recipe, text_of
 from tests.doubles.recipes import compiled, routed
 from tests.doubles.scripted_ask import ScriptedAsk
 
@@ -121,3 +122,14 @@ async def test_names_are_shown_as_they_are_written() -> None:
     """Square brackets are no markup."""
     known = {"decisions": [{"name": "[red]x[/red]", "modelRefs": [{"model": "small"}]}]}
     assert "[red]x[/red]" in shown(await routed(compiled(known), ScriptedAsk()))
+
+
+async def test_a_guard_that_read_windows_says_how_many_and_they_are_one_line() -> None:
+    """COV-4, API-9"""
+    outcome = await routed(recipe(), ReadingAsk(), text_of(6)[:-4] + "DATA")
+    text = shown(outcome)
+    assert "match, read partial 4/7" in row(text, "pii:data")
+    assert "no match, read full" in row(text, "jailbreak:attack")
+    lines = [line for line in text.splitlines() if "│ signals " in line]
+    assert [("times" in line) for line in lines] == ["preset:domain" not in line for line in lines]
+    assert len(lines) == 3

@@ -152,7 +152,7 @@ def calls_of(drawn: Iterable[Drawn], message: Message) -> list[Call]:
     for rule in drawn:
         signals.setdefault(rule.section, []).append(dict(rule.fields))
     plan = compiled(recipe(signals), catalog=CATALOG).signals
-    return [call for call, _ in plan.calls(message, 45.0)]
+    return [call.within(45.0) for call, _ in plan.work(message).calls]
 
 
 def asked(drawn: Iterable[Drawn], message: Message) -> dict[str, list[Drawn]]:
@@ -256,7 +256,7 @@ KNOWN = compiled(
 def test_what_a_recipe_does_not_read_does_not_matter(message: Message) -> None:
     """SRV-3: a message narrowed to what is read makes the same calls."""
     narrow = KNOWN.reads.narrow(message)
-    assert KNOWN.signals.calls(narrow, 45.0) == KNOWN.signals.calls(message, 45.0)
+    assert KNOWN.signals.work(narrow) == KNOWN.signals.work(message)
     assert set(narrow.metadata) <= {"tier"}
 
 
@@ -281,7 +281,7 @@ def test_a_rule_about_the_turn_before_still_sees_that_there_is_one() -> None:
     """SIG-2: even where its own input reads no turns."""
     bare = {"turn_relation": [{"name": "t", "input": {"tool_results": True}}]}
     known = compiled(recipe(bare))
-    assert len(known.signals.calls(known.reads.narrow(LATER), 45.0)) == 1
+    assert len(known.signals.work(known.reads.narrow(LATER)).calls) == 1
 
 
 async def test_a_turn_that_is_not_there_makes_the_rule_false() -> None:

@@ -15,7 +15,7 @@ from models.questions.types import (
 )
 from models.questions.validation import validated
 from serve_app.asking.remote.answers import MALFORMED
-from serve_app.signals.answers import reading_of
+from serve_app.reading import reading_of
 from tests.doubles.remote_answers import (
     A_CHOICE,
     A_SCORE,
