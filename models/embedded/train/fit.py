@@ -24,9 +24,11 @@ from models.embedded.train.batches import Ask, Prepared, batch_of
 from models.embedded.train.encoder import frozen_dtype
 from models.embedded.train.examples import example_of
 from models.embedded.train.forms import reworded
-from models.embedded.train.long import ROWS, Fillers, guarded, long_batches, ordinary
+from models.embedded.train.hard_negatives import hardest
+from models.embedded.train.long import GUARDS, ROWS, Fillers, guarded, long_batches, ordinary
 from models.embedded.train.model import DecisionModel
 from models.embedded.train.within import Within
+from models.questions.presets import preset_question
 from models.questions.types import Question, QuestionType
 
 MOST_TOKENS: Final = 9_216
@@ -44,10 +46,13 @@ Item = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Settings:
-    """``spans_again``: how often span items are read once more in an epoch; ``reworded``: the
+    """``spans_again``: how often span items are read once more in an epoch,
+    ``personal_again``: those of personal data, whose values are new each time; ``reworded``: the
     share of a preset's labels that are asked in other words too; ``free``: most questions of no
     preset about an item in an epoch; ``within``, ``within_harmless``: the shares of guarded texts
-    that match and that do not which are read in the middle of an ordinary text too; ``long``: the
+    that match and that do not which are read in the middle of an ordinary text too; ``plain``: how
+    many pieces of ordinary text are read beside each that matches and stands in one, half of them
+    the likeliest of ``drawn`` times as many to be taken for a match; ``long``: the
     share of guarded items that are read among ``fillers`` ordinary chunks, beside ``ordinary``
     chunks alone."""
 
@@ -61,13 +66,16 @@ class Settings:
     warm_up: int = 60
     averaged: float = 0.998
     spans_again: int = 1
+    personal_again: int = 1
     long: float = 0.12
     ordinary: int = 100
     fillers: int = 96
     reworded: float = 0.35
     free: int = 6
-    within: float = 0.5
-    within_harmless: float = 0.12
+    within: float = 0.8
+    within_harmless: float = 0.1
+    plain: float = 1.2
+    drawn: int = 3
     seed: int = 1
 
 
@@ -87,8 +95,11 @@ class Reader:
         own = asks or [Ask(a.name, a.question, a.truth) for a in example.asked]
         return Prepared(brief, self._tokenizer.state(example.state, MOST_TOKENS), tuple(own))
 
+    def tokens(self, text: str) -> Tokens:
+        return self._tokenizer.state(text, MOST_TOKENS)
+
     def count(self, text: str) -> int:
-        return self._tokenizer.state(text, MOST_TOKENS).count
+        return self.tokens(text).count
 
     def chunks(self, text: str) -> list[Tokens]:
         """``text`` in pieces of one chunk each, however many characters that is."""
@@ -154,8 +165,10 @@ def fit(
     within = Within(texts, reader.count, rng)
     scale = _weights(items, reader)
     again = [item for item in items if _has_spans(item[1])] * settings.spans_again
+    again += [item for item in items if "pii" in item[1].get("ask", ())] * settings.personal_again
     mixed = _within(items, within, settings, rng)
-    per_epoch = math.ceil((len(items) + len(again) + len(mixed)) / settings.batch)
+    count = int(sum(map(_matches, (item for _, item in mixed))) * settings.plain)
+    per_epoch = math.ceil((len(items) + len(again) + len(mixed) + count) / settings.batch)
     total = per_epoch * settings.epochs
     optimizer = torch.optim.AdamW(
         [
@@ -182,7 +195,8 @@ def fit(
 
     for epoch in range(settings.epochs):
         mixed = _within(items, within, settings, rng) if epoch else mixed
-        rows = _epoch([*items, *again, *mixed], reader, scale, settings, rng)
+        plain = plain_items(count, within, model, reader, settings.drawn if epoch else 1)
+        rows = _epoch([*items, *again, *mixed, *plain], reader, scale, settings, rng)
         reader.describe([ask.question for row in rows for ask in row.asks])
         rows = reader.anchored(rows)
         lost = 0.0
@@ -227,13 +241,30 @@ def _within(items: Sequence[Item], within: Within, settings: Settings, rng: Rand
     """Guarded items in the middle of ordinary texts, drawn anew."""
     found: list[Item] = []
     for brief, item in items:
-        ask = item.get("ask", {})
-        matches = bool(ask.get("jailbreak") or ask.get("harm"))
-        if rng.random() < (settings.within if matches else settings.within_harmless):
+        if rng.random() < (settings.within if _matches(item) else settings.within_harmless):
             placed = within.placed(item)
             if placed is not None:
                 found.append((brief, placed))
     return found
+
+
+def plain_items(
+    count: int, within: Within, model: DecisionModel, reader: Reader, drawn: int
+) -> list[Item]:
+    """Pieces of ordinary text: half of them any, half the hardest of ``drawn`` times as many."""
+    hard = count // 2
+    pieces = [within.plain() for _ in range(count - hard + hard * drawn)]
+    items = [("ordinary", piece) for piece in pieces if piece is not None]
+    drawn_from = items[count - hard :]
+    reader.describe([preset_question(name) for name in GUARDS])
+    tokens = [reader.tokens(item["state"]) for _, item in drawn_from]
+    chosen = hardest(tokens, hard, model, reader.described)
+    return items[: count - hard] + [drawn_from[i] for i in chosen]
+
+
+def _matches(item: Mapping[str, Any]) -> bool:
+    ask = item.get("ask", {})
+    return bool(ask.get("jailbreak") or ask.get("harm"))
 
 
 def _some(asks: Sequence[Ask], most: int, rng: Random) -> tuple[Ask, ...]:

@@ -18,6 +18,11 @@ MOST: Final = 240
 LEAST: Final = 30
 """Tokens of ordinary text around."""
 
+JOINED: Final = 0.5
+"""Share of ordinary pieces that are made of two texts."""
+
+_NOTHING: Final[Mapping[str, Any]] = {"jailbreak": False, "harm": []}
+
 _CHARACTERS: Final = 3.2
 """A token of ordinary text has so many, or more."""
 
@@ -53,11 +58,28 @@ class Within:
             around //= 2
         return None
 
-    def _around(self, state: str, tokens: int) -> str:
+    def plain(self) -> dict[str, Any] | None:
+        """An item of ordinary text alone, which no guard matches: a piece of one text, or of one
+        in the middle of another, so that where two texts meet says nothing."""
+        if not self._texts:
+            return None
+        tokens = self._rng.randint(LEAST, MOST)
+        inner = self._piece(tokens // 3).strip() if self._rng.random() < JOINED else ""
+        for _ in range(3):
+            text = self._around(inner, tokens) if inner else self._piece(tokens).strip()
+            if self._tokens(text) <= MOST:
+                return {"state": text, "ask": dict(_NOTHING)}
+            tokens, inner = tokens // 2, inner[: len(inner) // 2]
+        return None
+
+    def _piece(self, tokens: int) -> str:
         characters = int(tokens * _CHARACTERS)
         text = self._rng.choice(self._texts)
         start = self._rng.randint(0, max(0, len(text) - characters))
-        piece = text[start : start + characters]
+        return text[start : start + characters]
+
+    def _around(self, state: str, tokens: int) -> str:
+        piece = self._piece(tokens)
         at = self._rng.choice((0, len(piece), self._rng.randint(0, len(piece))))
         while 0 < at < len(piece) and not piece[at].isspace():
             at += 1

@@ -49,3 +49,19 @@ def test_what_no_guard_reads_what_is_no_plain_text_and_what_is_too_long_stays_as
 def test_the_same_chance_places_alike():
     """SRV-19: deterministic to the seed"""
     assert placed(ATTACK) == placed(ATTACK)
+
+
+def test_ordinary_pieces_match_nothing_and_may_be_made_of_two_texts():
+    """SRV-17: where two texts meet must not say that one of them attacks"""
+    texts = [
+        "The committee met about the library. " * 60,
+        "Rice needs ten minutes of boiling. " * 60,
+    ]
+    within = Within(texts, words, Random(5))
+    found = [within.plain() for _ in range(200)]
+    assert all(item["ask"] == {"jailbreak": False, "harm": []} for item in found)
+    states = [item["state"] for item in found]
+    assert all(0 < words(state) <= MOST for state in states)
+    both = sum("committee" in state and "boiling" in state for state in states)
+    assert 20 < both < 120
+    assert Within(["short"], words, Random(5)).plain() is None
