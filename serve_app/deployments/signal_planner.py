@@ -12,11 +12,13 @@ from serve_app.deployments.asking.remote_models import RemoteModels
 from serve_app.deployments.asking.serve_ask import ServeAsk
 from serve_app.deployments.planning.call import NotPlanned, PlanCall
 from serve_app.deployments.planning.decider import Decider
+from serve_app.deployments.planning.revisions import revisions
 from serve_app.deployments.process.replica import prepare_replica
 from serve_app.deployments.rollout.policy import Policy
 from serve_app.deployments.rollout.versions import Versions, keeping_what_runs
 from serve_app.outcome import Outcome
 from serve_app.recipe import compile_recipe
+from serve_app.scan.speed import Speeds
 
 
 class SignalPlanner:
@@ -26,6 +28,7 @@ class SignalPlanner:
         prepare_replica()
         self._models = frozenset(models)
         self._ask = ServeAsk(models)
+        self._speeds = Speeds()
         self._versions = Versions(self._decider)
 
     async def reconfigure(self, user_config: Mapping[str, Any]) -> None:
@@ -64,4 +67,5 @@ class SignalPlanner:
             for recipe in policy.config.recipes
         }
         remote = RemoteModels(policy.config.global_.model_catalog, env=os.environ)
-        return Decider(policy.version, recipes, self._ask, remote)
+        speeds = self._speeds.under(revisions(policy))
+        return Decider(policy.version, recipes, self._ask, remote, speeds)

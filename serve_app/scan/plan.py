@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 from serve_app.config.sizes import Sizes
 from serve_app.scan.text import Text
@@ -58,26 +57,41 @@ class WindowPlan:
 
     def merge(self, fits: Callable[[int, int], bool]) -> None:
         """Makes of the windows left the shortest runs that ``fits`` accepts, told how many windows
-        they would be and how many bytes the longest has."""
-        for run in range(self._run + 1, len(self._order) + 1):
-            groups = list(self._runs(run))
-            size = max(self._whole(group).size for group in groups)
+        they would be and how many bytes the longest has (SCAN-9)."""
+        stretches = self._stretches()
+        # No run is longer than its stretch: beyond the longest of them nothing would change.
+        for run in range(self._run + 1, max(map(len, stretches), default=0) + 1):
+            size = max(self._longest(stretch, run) for stretch in stretches)
             if size > self._largest:
                 return
-            if fits(len(self._ends) + len(groups), size):
-                self._run, self._groups = run, len(groups)
-                return
-            if len(groups) == 1:
+            groups = sum(-(-len(stretch) // run) for stretch in stretches)
+            if fits(len(self._ends) + groups, size):
+                self._run, self._groups = run, groups
                 return
 
     def _whole(self, run: range) -> Window:
         return Window(self._middle[run[0]].start, self._middle[run[-1]].end)
 
+    def _longest(self, stretch: range, run: int) -> int:
+        """Bytes of the longest of the runs that ``stretch`` is cut into."""
+        firsts = self._middle[stretch.start : stretch.stop : run]
+        lasts = self._middle[stretch.start + run - 1 : stretch.stop : run]
+        sizes = [last.end - first.start for first, last in zip(firsts, lasts, strict=False)]
+        sizes.append(self._middle[stretch.stop - 1].end - firsts[-1].start)  # it may be shorter
+        return max(sizes)
+
     def _runs(self, run: int) -> Iterator[range]:
         """What is left of the middle in runs of neighbours, from left to right."""
-        left = sorted(self._order)
-        first = 0
-        for last, (here, there) in enumerate(pairwise([*left, -1])):
-            if there != here + 1 or last - first + 1 == run:
-                yield range(left[first], here + 1)
-                first = last + 1
+        for stretch in self._stretches():
+            for first in range(0, len(stretch), run):
+                yield stretch[first : first + run]
+
+    def _stretches(self) -> list[range]:
+        """What is left of the middle in runs that are as long as can be, from left to right."""
+        found: list[range] = []
+        for index in sorted(self._order):
+            if found and found[-1].stop == index:
+                found[-1] = range(found[-1].start, index + 1)
+            else:
+                found.append(range(index, index + 1))
+        return found

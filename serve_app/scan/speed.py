@@ -3,7 +3,9 @@ would finish in time (SCAN-9)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 _KEPT: Final = 0.97
@@ -52,10 +54,22 @@ class Speed:
 
 
 class Speeds:
-    """The measured speed of each deployment, kept from request to request."""
+    """The measured speed of each deployment, kept from request to request.
 
-    def __init__(self) -> None:
-        self._by_deployment: dict[str, Speed] = {}
+    ``revisions``: by deployment, what tells apart the models that it has been. Speeds made
+    ``under`` others share with them what was measured of each (SRV-20).
+    """
+
+    def __init__(self, revisions: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._revisions = revisions
+        self._known: dict[tuple[str, str], Speed] = {}
 
     def of(self, deployment: str) -> Speed:
-        return self._by_deployment.setdefault(deployment, Speed())
+        key = deployment, self._revisions.get(deployment, "")
+        return self._known.setdefault(key, Speed())
+
+    def under(self, revisions: Mapping[str, str]) -> Speeds:
+        """The speeds of another policy: a model that it leaves as it is stays as fast."""
+        shared = Speeds(revisions)
+        shared._known = self._known
+        return shared

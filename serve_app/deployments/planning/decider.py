@@ -19,7 +19,8 @@ from serve_app.scan.speed import Speeds
 
 class Decider:
     """``recipes``: by name. ``local``: asks the graph's own models, ``remote`` those of this policy
-    alone; its connections are closed with the decider.
+    alone; its connections are closed with the decider. ``speeds``: of both, the process's
+    (SRV-20).
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Decider:
         recipes: Mapping[str, CompiledRecipe],
         local: Ask,
         remote: RemoteModels,
+        speeds: Speeds,
     ) -> None:
         self._version: Final = version
         self._recipes = recipes
@@ -35,7 +37,7 @@ class Decider:
         self._remote = remote
         self._open = OpenRequests()
         self._rng = random.Random()
-        self._speeds = Speeds()
+        self._speeds = speeds
 
     async def decide(
         self, message: Message, recipe: str, remaining_s: float | None, *, explain: bool

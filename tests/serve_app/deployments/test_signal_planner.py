@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from serve_app.deployments.rollout.policy import PolicyError
 from serve_app.deployments.signal_planner import SignalPlanner
 from serve_app.message import Message
 from serve_app.outcome import Outcome
+from serve_app.scan.speed import Speed, Speeds
 from tests.doubles.fault_server import FaultServer
 from tests.doubles.handles import ScriptedHandle
 from tests.doubles.policies import policy, remote_policy
@@ -107,7 +109,7 @@ async def test_what_a_policy_opened_is_closed_after_the_last_request_that_uses_i
 
     monkeypatch.setattr("serve_app.deployments.planning.decider.route", route)
     recipes: Any = {"default": None}
-    decider = Decider("a", recipes, ask, opened)
+    decider = Decider("a", recipes, ask, opened, Speeds())
     asked = asyncio.create_task(decider.decide(Message("hello"), "default", None, explain=False))
     await asyncio.sleep(0)
     closing = asyncio.create_task(decider.aclose())
@@ -144,3 +146,28 @@ async def test_every_version_of_a_process_keeps_its_own_remote_answers_until_the
         await planner.reconfigure(remote("a"))
         assert await decided(planner, call("a")) == ("decided-a", "a")
         assert far.calls("none") == 4
+
+
+async def test_what_calls_have_taken_is_known_under_the_next_policy(
+    planner: SignalPlanner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SRV-20, SCAN-9: measured speed is the process's, of a model that stays as it is"""
+    given: list[Speed] = []
+
+    async def route(*_: object, speeds: Speeds, config_version: str, **__: object) -> Outcome:
+        given.append(speeds.of("primary"))
+        return Outcome("default", config_version)
+
+    monkeypatch.setattr("serve_app.deployments.planning.decider.route", route)
+    for version in ("a", "b"):
+        await planner.reconfigure(policy(version).user_config())
+        await planner.plan(call(version))
+    changed = policy("c")
+    cards = {
+        name: card.model_copy(update={"revision": "2"}) for name, card in changed.cards.items()
+    }
+    await planner.reconfigure(replace(changed, cards=cards).user_config())
+    await planner.plan(call("c"))
+    before, after, other = given
+    assert before is after
+    assert other is not after

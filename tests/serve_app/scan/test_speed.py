@@ -2,7 +2,7 @@
 
 import pytest
 
-from serve_app.scan.speed import Speed
+from serve_app.scan.speed import Speed, Speeds
 
 
 def test_a_fixed_part_and_a_part_per_byte_are_told_apart():
@@ -49,3 +49,23 @@ def test_larger_calls_that_happened_to_be_faster_are_no_cheaper():
         speed.measured(1_000, 1)
         speed.measured(8_000, 0.1)
     assert speed.seconds_for(100_000) == pytest.approx(0.55, rel=0.1)
+
+
+def test_a_model_stays_as_fast_under_another_policy() -> None:
+    """SRV-20, SCAN-9: what was measured before, and what the policy before still measures"""
+    process = Speeds()
+    before = process.under({"primary": "1", "second": "1"})
+    before.of("primary").measured(1_000, 0.1)
+    after = process.under({"primary": "1", "second": "2"})
+    assert after.of("primary") == before.of("primary") != Speed()
+    before.of("primary").measured(8_000, 0.3)
+    assert after.of("primary") == before.of("primary")
+
+
+def test_another_model_of_the_same_name_is_measured_anew() -> None:
+    """SRV-20: and the one before is known when it comes back"""
+    process = Speeds()
+    process.under({"primary": "1"}).of("primary").measured(1_000, 0.1)
+    assert process.under({"primary": "2"}).of("primary") == Speed()
+    assert process.under({"second": "1"}).of("second") == Speed()
+    assert process.under({"primary": "1"}).of("primary") != Speed()
