@@ -50,12 +50,15 @@ class RoutingView(Section):
 
 
 class ScanWindow(Section):
-    """How guards read a long input. What is ``None`` was not written (SIZE-1)."""
+    """How guards read a long input. What is ``None`` was not written (SIZE-1). The ranges of
+    ``overlap`` and ``max_tokens`` depend on ``tokens``, also where that is a default: they are
+    checked with the meaning of the file (SIZE-2).
+    """
 
     tokens: int | None = Field(default=None, ge=LEAST_TOKENS, le=MOST_TOKENS)
-    overlap: int | None = Field(default=None, ge=0)
+    overlap: int | None = None
     max_parallel: int = Field(default=4, ge=1, le=64)
-    max_tokens: int | None = Field(default=None, ge=LEAST_TOKENS, le=MOST_TOKENS)
+    max_tokens: int | None = None
     reread_margin: float = Field(default=3, ge=0, le=20)
 
 

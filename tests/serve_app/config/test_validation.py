@@ -12,6 +12,8 @@ D = f"{R}.decisions[1]"
 NESTED = f"{D}.rules.conditions[1].conditions[2]"
 DEPLOYMENTS = "global.model_catalog.deployments"
 FIRST = f"{DEPLOYMENTS}.first"
+HALF = "0 to less than half a window of 8192 tokens"
+TO_MOST = "scan_window.tokens, 8192, to 1048576"
 BACKEND = "providers.models[0].backends[0]"
 
 # What stands in the file, what it becomes, the error's path, a part of its message, its nearest
@@ -262,10 +264,12 @@ MISTAKES = [
             ("routing_view", "max_tokens", "255", "out of range: 256 to 1048576"),
             ("routing_view", "head_share", "1.1", "out of range: 0 to 1"),
             ("scan_window", "tokens", "1048577", "out of range: 256 to 1048576"),
-            ("scan_window", "overlap", "-1", "out of range: 0 or more"),
-            ("scan_window", "overlap", "4096", "out of range: 0 to less than half a window"),
+            ("scan_window", "overlap", "-1", f"out of range: {HALF}"),
+            ("scan_window", "overlap", "4096", f"out of range: {HALF}"),
             ("scan_window", "max_parallel", "65", "out of range: 1 to 64"),
-            ("scan_window", "max_tokens", "8191", "out of range: 8192, the tokens of a window"),
+            ("scan_window", "max_tokens", "100", f"out of range: {TO_MOST}"),
+            ("scan_window", "max_tokens", "8191", f"out of range: {TO_MOST}"),
+            ("scan_window", "max_tokens", "1048577", f"out of range: {TO_MOST}"),
             ("scan_window", "reread_margin", "21", "out of range: 0 to 20"),
         )
     ),

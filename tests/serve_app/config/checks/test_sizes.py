@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.doubles.cards import ABLE
-from tests.doubles.router_yaml import ENVIRON, changed, loaded
+from tests.doubles.router_yaml import ENVIRON, changed, errors, loaded
 
 FIRST = "global.model_catalog.deployments.first"
 SHORT = ABLE.model_copy(update={"max_input_tokens": 9_216, "validated_input_tokens": None})
@@ -43,3 +43,11 @@ def test_a_written_overlap_that_a_shortened_window_cuts_is_told() -> None:
     """SIZE-1: a quarter of the window"""
     found = dict(warnings("scan_window: {overlap: 600}"))
     assert "2048 bytes" in found[f"{FIRST}.scan_window.overlap"]
+
+
+def test_a_window_of_wrong_tokens_is_one_error() -> None:
+    """SIZE-2, CFG-1: what the file says beside it fits no default"""
+    text, _ = changed("max_queue_s: 5", "scan_window: {tokens: 100, overlap: 60, max_tokens: 512}")
+    (problem,) = errors(text)
+    assert problem.path == f"{FIRST}.scan_window.tokens"
+    assert problem.message.startswith("out of range: 256 to 1048576")
