@@ -19,7 +19,9 @@ class WindowPlan:
         self._largest = sizes.largest
         found = cut(text, sizes)
         self.tail = found.tail
-        self._ends: list[Window] = [found.head, found.tail]
+        self._ends: list[Window] = [found.tail]
+        if found.head is not None:
+            self._ends.insert(0, found.head)
         self._middle: tuple[Window, ...] = found.middle
         self._order: dict[int, None] = dict.fromkeys(spread(len(found.middle), point))
         self._run = 1

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from models.questions.render import render
 from models.questions.types import JsonValue
 from serve_app.config.sizes import BYTES_A_TOKEN, Sizes
 from serve_app.scan.text import Text, size_of
 
 _MARKER: Final = "[... {} tokens omitted ...]"
 
-ENTRY: Final = 24
-"""Bytes that an entry of a list takes beside its text, with its role, as a model reads it."""
-
 _LISTS: Final = ("history", "previous_turns", "tool_results")
 """A state's lists of texts, oldest entries first."""
 
+MOST_BESIDE: Final = 64
+"""Bytes that a state as a model reads it has beside its texts, for each of them, at most."""
+
+
+def state_size(state: Mapping[str, JsonValue]) -> int:
+    """Bytes of a state's texts as a model reads them, with what its keys and entries add.
+
+    Images are no text, however long their URLs are.
+    """
+    return size_of(render({key: value for key, value in state.items() if key != "images"}))
+
 
 def viewed(state: dict[str, JsonValue], sizes: Sizes) -> dict[str, JsonValue]:
-    """``state`` with at most ``sizes.view`` bytes of text: oldest entries go first, then the
-    request loses its middle. A state that fits is returned as it is (VIEW-3)."""
-    request = str(state["request"])
-    left = sizes.view - size_of(request)
-    kept: dict[str, list[JsonValue]] = {}
-    for key in reversed(_LISTS):  # what is nearest to the request is the newest
-        if key in state:
-            kept[key] = _newest(state[key], left)
-            left -= sum(map(_size, kept[key]))
-            if len(kept[key]) < len(state[key]):
-                left = 0
-    if left >= 0 and all(len(kept[key]) == len(state[key]) for key in kept):
+    """``state`` with at most ``sizes.view`` bytes as a model reads it: oldest entries go first,
+    with their key when none is left, then the request loses its middle. A state that fits is
+    returned as it is (VIEW-3)."""
+    if state_size(state) <= sizes.view:
         return state
+    request = str(state["request"])
+    kept = _newest(state, sizes.view - size_of(f"request: {request}"))
     shown = {key: kept.get(key, value) for key, value in state.items()}
+    shown = {key: value for key, value in shown.items() if key in kept or key not in _LISTS}
     return {**shown, "request": head_and_tail(request, sizes.view, sizes.head_share)}
 
 
@@ -48,16 +54,24 @@ def head_and_tail(text: str, view: int, head_share: float) -> str:
     return cut.between(0, head) + _MARKER.format(omitted) + cut.between(tail, cut.size)
 
 
-def _newest(entries: list[JsonValue], room: int) -> list[JsonValue]:
-    """The last of ``entries`` that fit together into ``room`` bytes."""
-    kept: list[JsonValue] = []
-    for entry in reversed(entries):
-        room -= _size(entry)
+def _newest(state: Mapping[str, JsonValue], room: int) -> dict[str, list[JsonValue]]:
+    """By list, the last entries that fit together into ``room`` bytes; what is older than one that
+    does not fit is left out whole."""
+    kept: dict[str, deque[JsonValue]] = {}
+    for key, entry in _from_the_newest(state):
+        room -= _line(entry) + (0 if key in kept else len(f"{key}:\n"))
         if room < 0:
             break
-        kept.append(entry)
-    return kept[::-1]
+        kept.setdefault(key, deque()).appendleft(entry)
+    return {key: list(entries) for key, entries in kept.items()}
 
 
-def _size(entry: JsonValue) -> int:
-    return ENTRY + size_of(str(entry["text"]) if isinstance(entry, dict) else str(entry))
+def _from_the_newest(state: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
+    for key in reversed(_LISTS):  # what is nearest to the request is the newest
+        for entry in reversed(state.get(key, ())):
+            yield key, entry
+
+
+def _line(entry: JsonValue) -> int:
+    """Bytes that an entry adds to its list."""
+    return size_of(render({"": [entry]})) - len(":")

@@ -34,15 +34,15 @@ class Window:
 @dataclass(frozen=True, slots=True)
 class Cut:
     """``head``, the windows of the ``middle`` from left to right, ``tail``. Whatever stands in the
-    input within ``overlap`` bytes is whole in one of them."""
+    input within ``overlap`` bytes is whole in one of them. Without a head the tail is all of it."""
 
-    head: Window
+    head: Window | None
     middle: tuple[Window, ...]
     tail: Window
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        return (self.head, *self.middle, self.tail)
+        return (self.tail,) if self.head is None else (self.head, *self.middle, self.tail)
 
 
 def cut(text: Text, sizes: Sizes) -> Cut:
@@ -51,6 +51,8 @@ def cut(text: Text, sizes: Sizes) -> Cut:
     Where windows of that size would be more than ``MOST``, those of the middle are larger, up to
     ``sizes.largest``.
     """
+    if text.size <= sizes.window:
+        return Cut(None, (), Window(0, text.size))
     head = Window(0, text.down(sizes.window))
     tail = Window(text.up(text.size - sizes.window), text.size)
     between = Window(text.down(head.end - sizes.overlap), text.up(tail.start + sizes.overlap))

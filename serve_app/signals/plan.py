@@ -12,7 +12,7 @@ from serve_app.config.sizes import Sizes
 from serve_app.message import Message
 from serve_app.scan.rule import ScannedRule
 from serve_app.scan.text import size_of
-from serve_app.scan.view import ENTRY, viewed
+from serve_app.scan.view import MOST_BESIDE, state_size, viewed
 from serve_app.signals.rules import AskedRule, ReadyRule
 from serve_app.signals.states import Reads, StateKind, has_earlier_turn, joined
 
@@ -69,14 +69,14 @@ class SignalPlan:
         return Work([call.call(states) for call in planned])
 
     def _may_be_long(self, message: Message) -> bool:
-        """Whether all texts of a state together may be more than some view or window holds."""
+        """Whether a state may be more, as a model reads it, than some view or window holds."""
         least = min((min(s.view, s.window) for s in self.sizes.values()), default=None)
         if least is None:
             return False
         # A turn may stand in a state twice: in its history and among its previous turns.
         texts = (message.text, *(t.text for t in message.earlier * 2), *message.tool_results)
-        characters = sum(map(len, texts)) + ENTRY * len(texts)
-        return characters * _LONGEST_CHARACTER > least
+        most = sum(map(len, texts)) * _LONGEST_CHARACTER + len(texts) * MOST_BESIDE
+        return most > least
 
     def _long(self, message: Message) -> Work:
         turn = has_earlier_turn(message)
@@ -88,7 +88,7 @@ class SignalPlan:
             if not isinstance(rule, AskedRule) or (rule.about_a_turn and not turn):
                 continue
             sizes = self.sizes[rule.deployment]
-            if place in self.scanned and states.size(rule.state) > sizes.window:
+            if place in self.scanned and states.in_windows(rule.state, sizes):
                 long.setdefault((rule.deployment, states.like(rule.state)), []).append(place)
                 continue
             whole = states.whole(rule.state)
@@ -110,6 +110,7 @@ class _States:
         self._message = message
         self._whole: dict[StateKind, dict[str, JsonValue]] = {}
         self._texts: dict[StateKind, str] = {}
+        self._sizes: dict[StateKind, tuple[int, int]] = {}
         self._viewed: dict[tuple[StateKind, int, float], dict[str, JsonValue]] = {}
 
     def whole(self, kind: StateKind) -> dict[str, JsonValue]:
@@ -123,10 +124,13 @@ class _States:
             self._texts[kind] = joined(self.whole(kind))
         return self._texts[kind]
 
-    def size(self, kind: StateKind) -> int:
-        """Bytes that the state takes, with what its keys and entries add to its texts."""
-        entries = sum(len(value) for value in self.whole(kind).values() if isinstance(value, list))
-        return size_of(self.text(kind)) + ENTRY * entries
+    def in_windows(self, kind: StateKind, sizes: Sizes) -> bool:
+        """Whether guards read the state's texts in windows: they are longer than one (SCAN-1), or
+        fit one alone, without what keys and entries add for a model (SIZE-1)."""
+        if kind not in self._sizes:
+            self._sizes[kind] = size_of(self.text(kind)), state_size(self.whole(kind))
+        text, state = self._sizes[kind]
+        return text > sizes.window or state > sizes.largest
 
     def like(self, kind: StateKind) -> StateKind:
         """The first kind whose text is the same: their windows are shared (SCAN-3)."""

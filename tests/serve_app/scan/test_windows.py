@@ -97,6 +97,13 @@ def test_a_long_input_is_read_in_256_windows_of_which_the_ends_are_small(size):
     assert biggest <= min(31_744, size / 254 + 128 + 16)
 
 
+@pytest.mark.parametrize("size", [0, 1, 40, 100])
+def test_what_is_no_longer_than_a_window_is_one(size):
+    """SCAN-1: only what is longer is cut"""
+    found = cut(Text("x" * size), Sizes(100, 0.25, 100, 10, 100, 4, 3))
+    assert found.windows == (Window(0, size),)
+
+
 def test_only_what_is_longer_than_256_of_the_largest_windows_needs_more():
     """SCAN-6: 1.57 MB at windows of 6,144 new bytes"""
     sizes = Sizes(8_192, 0.25, 8_192, 2_048, 8_192, 4, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from models.questions.render import render
 from serve_app.message import Message, Role, Turn
 from tests.doubles.long_inputs import (
     BLOCKED,
@@ -119,8 +120,8 @@ async def test_a_view_keeps_what_a_rule_reads_beside_the_request() -> None:
     by_question = {id: entry.state for entry in call.entries.values() for id in entry.questions}
     assert by_question["systemone:all"] == {"request": text}
     assert len(by_question["systemone:some"]["request"]) <= WINDOW
-    assert by_question["preset:domain"]["previous_turns"] == []
-    assert len(call.entries) == 3
+    assert by_question["preset:domain"] == by_question["systemone:some"]
+    assert len(call.entries) == 2
 
 
 async def test_many_empty_turns_are_no_short_state() -> None:
@@ -135,7 +136,43 @@ async def test_many_empty_turns_are_no_short_state() -> None:
     turns = tuple(Turn(Role.USER, "") for _ in range(10_000))
     await routed(recipe(decision, REST, signals=signals), ask, Message("Hello", earlier=turns))
     (call,) = ask.calls
-    assert len(call.entries["1"].state["history"]) < 50
+    shown = call.entries["1"].state
+    assert len(shown["history"]) < 50
+    assert WINDOW - 40 < len(render(shown)) <= WINDOW
+
+
+GUARDED = {"jailbreak": [{"name": "attack", "input": {"history": True}}]}
+
+
+@pytest.mark.parametrize("text", ["ok", ""])
+async def test_a_guards_input_of_many_short_turns_is_one_window(text) -> None:
+    """SCAN-1, SIZE-1: no longer than a window as a text, longer than what a model reads of it"""
+    ask = ReadingAsk()
+    turns = tuple(Turn(Role.ASSISTANT, text) for _ in range(300))
+    known = recipe(BLOCKED, REST, signals=GUARDED, scan_window={"tokens": 256, "max_tokens": 256})
+    outcome = await routed(known, ask, Message("ok", earlier=turns))
+    (call,) = ask.calls
+    assert call.entries["1"].state == {"request": "\n".join([*[text] * 300, "ok"])}
+    assert coverage(outcome) == {"jailbreak": "full"}
+    assert outcome.decision == "rest"
+
+
+async def test_a_guards_input_is_long_by_its_texts_alone() -> None:
+    """SCAN-1: neither what keys and entries add counts, nor an image"""
+    signals = {"jailbreak": [{"name": "attack", "input": {"history": True, "images": True}}]}
+    turns = tuple(Turn(Role.USER, "ok") for _ in range(50))
+    image = "data:image/png;base64," + "A" * 5_000
+    message = Message("r" * 873, earlier=turns, images=(image,))
+    ask = ReadingAsk()
+    outcome = await routed(recipe(BLOCKED, REST, signals=signals), ask, message)
+    (call,) = ask.calls
+    assert len(call.entries["1"].state["history"]) == 50
+    assert coverage(outcome) == {}
+    one_more = Message("r" * 875, earlier=turns, images=(image,))
+    ask = ReadingAsk()
+    outcome = await routed(recipe(BLOCKED, REST, signals=signals), ask, one_more)
+    assert len(ask.windows) == 2
+    assert coverage(outcome) == {"jailbreak": "full"}
 
 
 @pytest.mark.parametrize(
