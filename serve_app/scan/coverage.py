@@ -15,25 +15,28 @@ class Found:
     """What a scan has found for a rule.
 
     ``values``: the greatest of its windows', by option, none while no window was read. ``decided``:
-    they meet every condition on it. ``error``: why a window was not read. ``unreadable``: some
-    were not for ``invalid_input``. ``spans``: in code points of the input.
+    they meet every condition on it. ``diluted``: a larger window, or the tail, came near it and
+    was not read again as it needed (SCAN-7, SCAN-8). ``error``: why a window was not read.
+    ``unreadable``: some were not for ``invalid_input``. ``spans``: in code points of the input.
     """
 
     values: tuple[float, ...]
     coverage: Coverage
     decided: bool
+    diluted: bool
     error: AnswerError
     unreadable: bool
     spans: tuple[Span, ...] = ()
 
 
 def final_reading(rule: ScannedRule, found: Found) -> Reading:
-    """The rule's reading when the scan has ended. What was read and matches stands in any case."""
+    """The rule's reading when the scan has ended. What was read and matches stands in any case; of
+    one that does not, all must have been read, at the size that it needs."""
     coverage = found.coverage
     if not found.values:
         return Reading(reason=found.error, windowed=True)
     seen = Reading(found.values, windowed=True)
-    if found.decided or coverage.read == coverage.planned:
+    if found.decided or (coverage.read == coverage.planned and not found.diluted):
         return seen
     match rule.on_unscanned:
         case "match":

@@ -3,12 +3,8 @@ chance are given (SCAN-1 to SCAN-9)."""
 
 from __future__ import annotations
 
-import heapq
-from bisect import bisect_left, bisect_right, insort
-from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Final, Literal
 
 from models.questions.types import Answer, AnswerError, ErrorAnswer, Question, Span, SpanAnswer
@@ -16,7 +12,9 @@ from serve_app.config.sizes import Sizes
 from serve_app.outcome import Coverage
 from serve_app.reading import Reading, reading_of
 from serve_app.scan.coverage import Found
+from serve_app.scan.pace import IN_TIME, Pace
 from serve_app.scan.plan import WindowPlan
+from serve_app.scan.rereads import AT_ONCE, Rereads
 from serve_app.scan.rule import ScannedRule
 from serve_app.scan.spans import joined, moved
 from serve_app.scan.speed import Speed
@@ -25,11 +23,8 @@ from serve_app.scan.windows import Window, pieces
 
 _LATE: Final = ErrorAnswer(AnswerError.DEADLINE_EXCEEDED)
 
-AT_ONCE: Final = 0.5
-"""Share of the margin up to which a window is read again before all others (SCAN-7)."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """A window to be asked ``questions`` about. ``kind``: as planned, or read again."""
 
@@ -38,17 +33,6 @@ class Piece:
     questions: Mapping[str, Question]
     rules: tuple[int, ...]
     kind: Literal["planned", "reread"] = "planned"
-
-
-@dataclass(slots=True)
-class _Again:
-    """A window to be read once more for ``rules``. ``part``: it is a part of a larger one, and not
-    read where a window of the configured size was read already (SCAN-7)."""
-
-    window: Window
-    rules: set[int]
-    part: bool
-    sent: bool = False
 
 
 @dataclass(slots=True)
@@ -86,12 +70,10 @@ class Scan:
         self._speed = speed
         self._deadline = deadline
         self._seen = [_Seen() for _ in self.rules]
-        self._urgent: deque[_Again] = deque()
-        self._later: list[tuple[float, int, _Again]] = []
-        self._were_read: list[tuple[int, int]] = []
-        self._number = count()
-        self._out: list[Piece] = []
-        self._pace = _Pace()
+        self._again = Rereads(len(self.rules), sizes.window)
+        self._out: dict[Piece, float] = {}
+        """What is out, since when."""
+        self._pace = Pace()
         self._stopped = False
 
     @property
@@ -99,19 +81,17 @@ class Scan:
         """Whether a window is left that some rule needs and that may be sent now."""
         if self._stopped or not any(map(self.needs, range(len(self.rules)))):
             return False
-        if self._plan.left:
-            return True
-        if any(self._open(again) for again in self._urgent):
+        if self._plan.left or self._again.soon:
             return True
         if any(piece.kind == "planned" for piece in self._out):
             return False  # what is still to come may be nearer to its threshold
-        return any(self._open(again) for _, _, again in self._later)
+        return self._again.later
 
     @property
     def urgent(self) -> bool:
         """Whether what comes next goes before other scans' windows: the tail, and what is read
         again at once."""
-        return not self._plan.taken or any(self._open(again) for again in self._urgent)
+        return not self._plan.taken or self._again.soon
 
     @property
     def progress(self) -> float:
@@ -122,20 +102,16 @@ class Scan:
         """The window to be sent now, ``None`` if there is none that a rule needs."""
         if not self.waiting:
             return None
-        while self._urgent:
-            piece = self._reread(self._urgent.popleft())
-            if piece is not None:
-                return piece
+        again = self._again.take(soon=True)
+        if again is not None:
+            return self._sent(*again, "reread", now)
         self._keep_pace(now)
         window = self._plan.take()
         if window is not None:
             rules = tuple(filter(self.needs, range(len(self.rules))))
-            return self._sent(window, rules, "planned")
-        while self._later:
-            piece = self._reread(heapq.heappop(self._later)[2])
-            if piece is not None:
-                return piece
-        return None
+            return self._sent(window, rules, "planned", now)
+        again = self._again.take(soon=False)
+        return None if again is None else self._sent(*again, "reread", now)
 
     def answered(
         self,
@@ -147,7 +123,7 @@ class Scan:
     ) -> None:
         """``answers``: by question id; ``late``: the rules whose own bound has passed. ``seconds``:
         what the call took, ``None`` where it waited for room or was not computed (SCAN-10)."""
-        self._out.remove(piece)
+        del self._out[piece]
         good = False
         near: dict[int, float] = {}
         for i in piece.rules:
@@ -159,13 +135,11 @@ class Scan:
             gap = self._read(i, piece, answer)
             if gap <= self._sizes.reread_margin and self._sizes.reread_margin > 0:
                 near[i] = gap
-        if good and piece.window.size <= self._sizes.window:
-            insort(self._were_read, (piece.window.start, piece.window.end))
         if good and seconds is not None:
             self._speed.measured(piece.window.size, seconds)
-        if piece.kind == "planned":
-            if good:
+            if piece.kind == "planned":
                 self._pace.answered(seconds)
+        if piece.kind == "planned" and near:
             self._read_again(piece.window, near)
 
     def stop(self) -> None:
@@ -183,45 +157,32 @@ class Scan:
     def found(self, index: int) -> Found:
         """What was found for the rule at ``index``."""
         seen = self._seen[index]
-        error = seen.error
-        if error is None:
-            capped = not self._plan.left and not self._out
-            error = AnswerError.MAX_LENGTH_EXCEEDED if capped else AnswerError.DEADLINE_EXCEEDED
         return Found(
             values=seen.values,
             coverage=Coverage(seen.read, self._plan.planned, seen.early),
             decided=seen.decided,
-            error=error,
+            diluted=self._again.diluted(index),
+            error=seen.error or self._unsent() or self._again.error(index) or _LATE.error,
             unreadable=seen.unreadable,
             spans=joined(seen.spans, self._text.text),
         )
 
-    def _open(self, again: _Again) -> tuple[int, ...]:
-        """The rules that still need the window at this size."""
-        if again.sent or (again.part and self._was_read(again.window)):
-            return ()
-        return tuple(i for i in sorted(again.rules) if not self._seen[i].decided)
-
-    def _was_read(self, window: Window) -> bool:
-        """Whether a window of the configured size that holds it was read and answered."""
-        first = bisect_left(self._were_read, (window.end - self._sizes.window, 0))
-        last = bisect_right(self._were_read, (window.start, self._text.size))
-        return any(end >= window.end for _, end in self._were_read[first:last])
-
-    def _reread(self, again: _Again) -> Piece | None:
-        still = self._open(again)
-        if not still:
-            return None
-        again.sent = True
-        return self._sent(again.window, still, "reread")
+    def _unsent(self) -> AnswerError | None:
+        """Why windows were never sent, if not for want of time."""
+        capped = self._plan.planned > self._plan.taken and not self._plan.left and not self._out
+        return AnswerError.MAX_LENGTH_EXCEEDED if capped else None
 
     def _sent(
-        self, window: Window, rules: tuple[int, ...], kind: Literal["planned", "reread"]
+        self,
+        window: Window,
+        rules: tuple[int, ...],
+        kind: Literal["planned", "reread"],
+        now: float,
     ) -> Piece:
         questions = {self.rules[i].id: self.rules[i].question for i in rules}
         text = self._text.between(window.start, window.end)
         piece = Piece(window, text, questions, rules, kind)
-        self._out.append(piece)
+        self._out[piece] = now
         self._pace.parallel = max(self._pace.parallel, len(self._out))
         return piece
 
@@ -234,66 +195,55 @@ class Scan:
             seen.spans += moved(answer.spans, first)
         seen.values = tuple(map(max, seen.values, values)) if seen.values else values
         seen.read += piece.kind == "planned"
+        self._again.read(index, piece.window)
         if not seen.decided and rule.decided(seen.values):
             seen.decided = True
             seen.early = seen.read < self._plan.planned
+            self._again.decided(index)
         return float("inf") if seen.decided else rule.gap(values, seen.values)
 
     def _failed(self, index: int, piece: Piece, error: AnswerError) -> None:
-        if piece.kind == "planned":
-            seen = self._seen[index]
-            seen.error = seen.error or error
-            seen.unreadable = seen.unreadable or error is AnswerError.INVALID_INPUT
+        if piece.kind == "reread":
+            self._again.failed(index, error)
+            return
+        seen = self._seen[index]
+        seen.error = seen.error or error
+        seen.unreadable = seen.unreadable or error is AnswerError.INVALID_INPUT
 
     def _read_again(self, window: Window, near: Mapping[int, float]) -> None:
         """Plans what of a planned window is read again for rules it came ``near`` (SCAN-7, -8)."""
-        if not near:
-            return
-        if window.size > self._sizes.window:
-            soon = min(near.values()) <= self._sizes.reread_margin * AT_ONCE
-            for piece in pieces(self._text, window, self._sizes.window, self._sizes.overlap):
-                again = _Again(piece, set(near), part=True)
-                if soon:  # what is read again is read for all rules that are near
-                    self._urgent.append(again)
-                else:
-                    gap = min(near.values())
-                    heapq.heappush(self._later, (gap, next(self._number), again))
+        sizes = self._sizes
+        if window.size > sizes.window:
+            parts = pieces(self._text, window, sizes.window, sizes.overlap)
+            self._again.plan_parts(parts, near, sizes.reread_margin * AT_ONCE)
         elif window == self._plan.tail:
-            end = self._text.size
-            half = Window(self._text.up(end - self._sizes.window // 2), end)
-            self._urgent.append(_Again(half, set(near), part=False))
+            half = Window(self._text.up(max(0, window.end - sizes.window // 2)), window.end)
+            if half.start > window.start:  # an input of half a window was read as it is
+                self._again.plan_half(half, near)
 
     def _keep_pace(self, now: float) -> None:
         """Merges what is left if it cannot be read in time as it is, and could be so (SCAN-9)."""
-        parallel, each_s = self._pace.parallel, self._pace.each_s
-        left_s = self._deadline - now
-        left = self._plan.left + sum(piece.kind == "planned" for piece in self._out)
-        if not self._pace.changed or not each_s or left * each_s <= left_s * parallel:
+        pace, left_s = self._pace, self._deadline - now + IN_TIME
+        out_s = [pace.each_s - (now - since) for since in self._out.values()]
+        if not pace.changed or pace.done_in(self._plan.left, pace.each_s, out_s) <= left_s:
             return
-        self._pace.changed = False
-        bounds = [self.rules[i].timeout_s for i in range(len(self.rules)) if self.needs(i)]
-        bound = min((b for b in bounds if b is not None), default=float("inf"))
+        pace.changed = False
+        bound = min(self._bounds(), default=float("inf"))
+        out_s = [
+            (self._speed.seconds_for(piece.window.size) or pace.each_s) - (now - since)
+            for piece, since in self._out.items()
+        ]
 
         def fits(windows: int, size: int) -> bool:
-            of_each = self._speed.seconds_for(size)
-            if of_each is None or of_each > min(bound, left_s):
+            each_s = self._speed.seconds_for(size)
+            if each_s is None or each_s > bound:
                 return False
-            return windows * of_each <= left_s * parallel
+            return pace.done_in(windows, each_s, out_s) <= left_s
 
         self._plan.merge(fits)
 
-
-@dataclass(slots=True)
-class _Pace:
-    """How fast a scan goes: ``each_s`` a window, by its last answers; ``parallel``: the most that
-    were out at once; ``changed``: since it was last looked at."""
-
-    each_s: float = 0.0
-    parallel: int = 1
-    changed: bool = False
-
-    def answered(self, seconds: float | None) -> None:
-        if seconds is not None:
-            share = 0.5 if self.each_s else 1.0
-            self.each_s += share * (seconds - self.each_s)
-            self.changed = True
+    def _bounds(self) -> list[float]:
+        """Of each call, for the rules that need more. One that windows of the size so far do not
+        keep either reads as little whatever is merged."""
+        bounds = [rule.timeout_s for i, rule in enumerate(self.rules) if self.needs(i)]
+        return [bound for bound in bounds if bound is not None and bound >= self._pace.each_s]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import count
+from math import inf
 
 from models.questions.presets import preset_question
 from models.questions.types import AnswerError, ErrorAnswer, NoulAnswer, QuestionType
@@ -60,6 +63,44 @@ def read_all(scan: Scan, answers: Answers = lambda piece: 0.01) -> list[Piece]:
     return read
 
 
+@dataclass
+class Driven:
+    """What a scan sent, in order, and what of it was answered in time; when it was done."""
+
+    sent: list[Piece] = field(default_factory=list)
+    read: list[Piece] = field(default_factory=list)
+    ended: float = 0.0
+
+
+def drive(
+    scan: Scan,
+    seconds: Callable[[int], float] = lambda size: 1.0,
+    answers: Callable[[Piece], float | AnswerError] = lambda piece: 0.0001,
+    *,
+    parallel: int = 1,
+    until: float = inf,
+) -> Driven:
+    """Reads as a request does: so many windows at once, each as long as its ``seconds`` by bytes,
+    and what is not answered ``until`` then is given up."""
+    driven, number, now = Driven(), count(), 0.0
+    out: list[tuple[float, int, Piece, float]] = []
+    while True:
+        while len(out) < parallel and (piece := scan.next(now)) is not None:
+            driven.sent.append(piece)
+            took = seconds(piece.window.size)
+            heapq.heappush(out, (now + took, next(number), piece, took))
+        if not out or out[0][0] > until + 1e-6:
+            return driven
+        now, _, piece, took = heapq.heappop(out)
+        driven.ended = now
+        answer = answers(piece)
+        if isinstance(answer, AnswerError):
+            fail(scan, piece, answer)
+        else:
+            driven.read.append(piece)
+            give(scan, piece, answer, took)
+
+
 def places(pieces: list[Piece]) -> list[int]:
     return [piece.window.start for piece in pieces]
 
@@ -67,6 +108,14 @@ def places(pieces: list[Piece]) -> list[int]:
 def truth(scan: Scan, index: int = 0) -> Truth:
     found = scan.found(index)
     return scan.rules[index].criteria[0].truth(final_reading(scan.rules[index], found))
+
+
+def known_speed(fixed: float, per_byte: float) -> Speed:
+    """Of a deployment that has been asked about states of some sizes."""
+    speed = Speed()
+    for size in (50, 100, 200, 400) * 3:
+        speed.measured(size, fixed + per_byte * size)
+    return speed
 
 
 def large(value: float, threshold: float = THRESHOLD, **settings) -> tuple[Scan, list[Piece]]:

@@ -2,22 +2,19 @@
 
 from collections.abc import Callable
 
+import pytest
+
+from models.questions.types import NoulAnswer
 from serve_app.scan.scan import Piece, Scan
 from serve_app.scan.speed import Speed
 from tests.doubles.scans import (
     LARGE,
     give,
+    known_speed,
     rule,
     scan_of,
     text_of,
 )
-
-
-def known_speed(fixed: float, per_byte: float) -> Speed:
-    speed = Speed()
-    for size in (50, 100, 200, 400) * 3:
-        speed.measured(size, fixed + per_byte * size)
-    return speed
 
 
 def paced(scan: Scan, each_s: Callable[[int], float], until: float) -> list[Piece]:
@@ -27,7 +24,10 @@ def paced(scan: Scan, each_s: Callable[[int], float], until: float) -> list[Piec
         seconds = each_s(piece.window.size)
         now += seconds
         if now <= until:
-            give(scan, piece, 0.0001, seconds)
+            bounds = {i: scan.rules[i].timeout_s for i in piece.rules}
+            late = {i for i, bound in bounds.items() if bound is not None and seconds > bound}
+            answers = {id: NoulAnswer(0.0001) for id in piece.questions}
+            scan.answered(piece, answers, late=late, seconds=seconds)
             read.append(piece)
     return read
 
@@ -104,9 +104,29 @@ def test_a_scan_that_reads_some_windows_at_once_is_as_fast_as_they_are_together(
     assert scan.found(0).coverage.planned == 100
 
 
-def test_windows_are_not_merged_beyond_what_a_call_may_take() -> None:
-    """SCAN-9, BUD-3: a window that is late was read for nothing"""
-    speed = known_speed(0.6, 0.002)
-    scan = scan_of(text_of(30), rule(timeout_s=0.9), sizes=LARGE, speed=speed, deadline=8.0)
-    read = paced(scan, lambda size: 0.6 + size / 500, 8.0)
-    assert {piece.window.size for piece in read} == {100}
+def bounded(*bounds: float | None) -> Scan:
+    """Of 30 windows of 0.7 s, 21 s in all, with 14 s for them; a run of two takes 0.8 s."""
+    rules = [rule(timeout_s=bound) for bound in bounds]
+    speed = known_speed(0.6, 0.001)
+    return scan_of(text_of(30), *rules, sizes=LARGE, speed=speed, deadline=14.0)
+
+
+def longest_run(scan: Scan) -> int:
+    return max(piece.window.size for piece in paced(scan, lambda size: 0.6 + size / 1_000, 14.0))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "longest"),
+    [((None,), 200), ((0.8,), 200), ((0.75,), 100), ((None, 0.75), 100), ((0.9, 0.75), 100)],
+)
+def test_windows_are_not_merged_beyond_what_a_call_may_take(bounds, longest) -> None:
+    """SCAN-9, BUD-3: a window that is late was read for nothing, for any rule that is in time"""
+    assert longest_run(bounded(*bounds)) == longest
+
+
+@pytest.mark.parametrize("hasty", [0.5, 0.1])
+def test_a_rule_that_is_late_with_every_window_keeps_none_from_being_merged(hasty) -> None:
+    """SCAN-9, BUD-3: it reads nothing either way"""
+    assert longest_run(bounded(hasty, None)) == 200
+    assert longest_run(bounded(hasty, 0.9)) == 200
+    assert longest_run(bounded(hasty, 0.75)) == 100
