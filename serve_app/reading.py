@@ -142,7 +142,7 @@ class Criterion:
         if values and (reading.unread is Truth.UNKNOWN or reading.open) and not self.met(reading):
             return None
         if not values:
-            return 0.0 if reading.reason is None else None
+            return 0.0 if reading.reason is None and not reading.open else None
         if len(self.options) == 1:
             return values[self.options[0]]
         return max(values[i] for i in self.options)

@@ -33,7 +33,7 @@ def _measured(rule: MeasuredRule, reading: Reading) -> RuleOutcome:
 
 def _asked(rule: AskedRule, reading: Reading, coverage: Coverage | None) -> RuleOutcome:
     truth = rule.criterion.truth(reading)
-    if not reading.values and reading.reason is None:
+    if not reading.values and reading.reason is None and not reading.open:
         return RuleOutcome(
             rule.type, rule.name, truth, truth, labelled=rule.labelled, coverage=coverage
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from models.questions.types import AnswerError, ErrorAnswer
+from models.questions.types import Answer, AnswerError, ErrorAnswer
 from serve_app.asking.call import Ask, Call, Entry, Reply
 from serve_app.asking.planning import longest
 from serve_app.asking.stage import Clock, answered
@@ -15,7 +16,10 @@ from serve_app.config.sizes import Sizes
 from serve_app.scan.scan import Piece, Scan
 
 _NO_ROOM: Final = frozenset({AnswerError.OVERLOADED, AnswerError.NOT_READY})
-"""Of a model that would refuse the other windows too."""
+"""Of a model that may refuse the other windows too."""
+
+_REFUSALS: Final = 4
+"""In a row, after which a model of fewer slots is asked no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,13 @@ class RunningScan:
 
 class WindowReader:
     """Reads the windows of all ``scans`` of a request, until ``deadline`` on ``clock``, or until
-    what has been found ``refuses`` the request, whatever is unread (SCAN-5)."""
+    what has been found ``refuses`` the request, whatever is unread (SCAN-5).
+
+    A window that a model without room refuses is unread, and closes one of the model's slots until
+    the model answers again: a queue that is full for a moment costs a window or a few, not the
+    scan. After as many refusals in a row as there are slots, four at least, the model is asked no
+    more.
+    """
 
     def __init__(
         self,
@@ -45,6 +55,8 @@ class WindowReader:
         self._clock = clock
         self._deadline = deadline
         self._refuses = refuses
+        self._refused: Counter[str] = Counter()
+        """By deployment, in a row."""
         self._out: dict[asyncio.Task[Reply], tuple[RunningScan, Piece, Call]] = {}
         self.exchanges: list[tuple[Call, Reply]] = []
 
@@ -52,7 +64,7 @@ class WindowReader:
         """Sends what there is room for: before anything else is sent, the tails, so that each has a
         forward of its own in a model that is idle."""
         running = [one for one, _, _ in self._out.values()]
-        for one, piece in _room(self._scans, running, self._clock()):
+        for one, piece in _room(self._scans, running, self._refused, self._clock()):
             call = _call(one, piece, self._deadline - self._clock())
             task = asyncio.create_task(_reply(call, self._ask, self._clock))
             self._out[task] = one, piece, call
@@ -86,21 +98,36 @@ class WindowReader:
         late = {i for i, bound in bounds.items() if bound is not None and took_s > bound}
         seconds = took_s if was_computed(reply) else None
         one.scan.answered(piece, answers, late=late, seconds=seconds)
-        if any(isinstance(a, ErrorAnswer) and a.error in _NO_ROOM for a in answers.values()):
-            for other in self._scans:
-                if other.deployment == one.deployment:
-                    other.scan.stop()
+        self._count_refusals(one, answers)
+
+    def _count_refusals(self, one: RunningScan, answers: Mapping[str, Answer]) -> None:
+        errors = [a.error for a in answers.values() if isinstance(a, ErrorAnswer)]
+        if len(errors) < len(answers):
+            self._refused[one.deployment] = 0
+        elif not _NO_ROOM.isdisjoint(errors):
+            self._refused[one.deployment] += 1
+            if self._refused[one.deployment] >= max(one.sizes.max_parallel, _REFUSALS):
+                for other in self._scans:
+                    if other.deployment == one.deployment:
+                        other.scan.stop()
 
 
 def was_computed(reply: Reply) -> bool:
-    """Whether a model was asked and computed: what was known before says nothing of its speed."""
-    return reply.attempts > 0 and (reply.timings is None or reply.timings.forward_ms > 0)
+    """Whether a model was asked and computed every answer: what was known before, refused or given
+    up says nothing of its speed."""
+    if reply.attempts == 0 or reply.unanswered:
+        return False
+    return reply.timings is None or reply.timings.forward_ms > 0
 
 
 def _room(
-    scans: Sequence[RunningScan], out: Sequence[RunningScan], now: float
+    scans: Sequence[RunningScan],
+    out: Sequence[RunningScan],
+    refused: Counter[str],
+    now: float,
 ) -> list[tuple[RunningScan, Piece]]:
-    """The windows to be sent now: what is urgent first, then of the scan that is least far."""
+    """The windows to be sent now: what is urgent first, then of the scan that is least far.
+    ``refused``: by deployment, how many of its slots are closed; one is always open."""
     sent: list[tuple[RunningScan, Piece]] = []
     busy = {one.deployment: 0 for one in scans}
     for running in out:
@@ -109,7 +136,8 @@ def _room(
         ready = [
             one
             for one in scans
-            if busy[one.deployment] < one.sizes.max_parallel and one.scan.waiting
+            if busy[one.deployment] < max(1, one.sizes.max_parallel - refused[one.deployment])
+            and one.scan.waiting
         ]
         if not ready:
             return sent

@@ -10,10 +10,12 @@ import pytest
 from models.questions.types import AnswerError
 from serve_app.outcome import Outcome, Truth
 from serve_app.recipe import CompiledRecipe
+from serve_app.wire.preview import preview_body
 from tests.doubles.long_inputs import (
     BLOCKED,
     REST,
     SMALL,
+    WINDOW,
     ReadingAsk,
     coverage,
     recipe,
@@ -109,3 +111,60 @@ async def test_a_match_for_want_of_windows_rests_on_no_probability() -> None:
     assert outcome.decision == "blocked"
     assert outcome.confidence is None
     assert all(decision.nearest is None for decision in outcome.decisions)
+
+
+async def test_a_guard_that_another_guards_refusal_cut_off_is_shown_like_any_that_was_asked() -> (
+    None
+):
+    """API-9, COV-4, SCAN-5: with what it was asked, where, and what it would have had to reach"""
+    signals = {"jailbreak": [{"name": "attack"}], "pii": [{"name": "data", "deployment": "other"}]}
+    private = {
+        "name": "private",
+        "priority": 5,
+        "rules": {"conditions": [{"type": "pii", "name": "data"}]},
+        **ROUTED,
+    }
+    known = compiled(
+        {"signals": signals, "decisions": [BLOCKED, private, REST]},
+        catalog=deployments("primary", "other", **SMALL),
+        cards={"other": card(thresholds={"pii": 0.3}, window_thresholds={"pii": 0.95})},
+    )
+    ask = ReadingAsk(takes_s=lambda call: 1.0 if call.deployment == "primary" else 9.0)
+    loop = asyncio.get_running_loop()
+    outcome = await routed(known, ask, text_of(5)[:-6] + "ATTACK", clock=loop.time)
+    assert outcome.fast is not None
+    shown = preview_body(outcome, "upstream")["rules"]
+    (data,) = [rule for rule in shown if rule["type"] == "pii"]
+    assert (data["question_id"], data["deployment"]) == ("preset:pii", "other")
+    assert (data["threshold"], data["value"], data["margin"]) == (0.95, None, None)
+    assert (data["verdict"], data["effective"], data["reason"]) == ("unknown", "unknown", None)
+    assert coverage(outcome)["pii"] == "none"
+
+
+@pytest.mark.parametrize(("on_unscanned", "decision"), [("best_effort", "rest"), ("match", None)])
+async def test_a_reread_that_fails_is_left_to_the_rules_policy(
+    on_unscanned: str, decision: str | None
+) -> None:
+    """SCAN-8, COV-1: also where every window was read"""
+    half = range(WINDOW // 2, WINDOW // 2 + 30)  # with the state's key
+    ask = ReadingAsk(fails=lambda text: AnswerError.UNAVAILABLE if len(text) in half else None)
+    text = text_of(3)[:-5] + "MAYBE"
+    outcome = await routed(strict(on_unscanned=on_unscanned), ask, text)
+    assert coverage(outcome) == {"jailbreak": "full"}
+    assert outcome.decision == (decision or "blocked")
+    assert (outcome.fast is None) is (decision is not None)
+
+
+@pytest.mark.parametrize(
+    ("on_unknown", "decision"), [("match", "blocked"), ("no_match", "rest"), (None, "blocked")]
+)
+async def test_unread_windows_that_are_unknown_hand_over_to_on_unknown(
+    on_unknown: str | None, decision: str
+) -> None:
+    """COV-1, UNK-3"""
+    policy = {} if on_unknown is None else {"on_unknown": on_unknown}
+    outcome = await partly(strict(on_unscanned="unknown", **policy))
+    (attack,) = outcome.rules
+    assert (attack.verdict, attack.reason) == (Truth.UNKNOWN, AnswerError.DEADLINE_EXCEEDED)
+    assert coverage(outcome)["jailbreak"].startswith("partial")
+    assert outcome.decision == decision

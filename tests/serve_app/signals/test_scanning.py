@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from models.questions.types import AnswerError
-from serve_app.asking.call import Reply, Timings
+from serve_app.message import Message
 from serve_app.outcome import Truth
 from serve_app.scan.speed import Speeds
-from serve_app.signals.scanning import was_computed
 from tests.doubles.long_inputs import (
     BLOCKED,
     PRIVATE,
@@ -30,11 +29,31 @@ pytestmark = pytest.mark.looptime
 
 async def test_at_most_so_many_windows_are_out_at_once() -> None:
     """SCAN-3"""
-    ask = ReadingAsk(takes_s=lambda call: 0.1)
+    ask = ReadingAsk(takes_s=lambda call: 0.1 + 0.01 * len(ask.calls))  # one is done at a time
     loop = asyncio.get_running_loop()
     settings = {"scan_window": {"tokens": 256, "overlap": 16, "max_parallel": 3}}
     await routed(recipe(BLOCKED, REST, **settings), ask, text_of(10), clock=loop.time)
     assert ask.most_out == 3
+
+
+async def test_two_inputs_at_one_deployment_share_its_slots() -> None:
+    """SCAN-3: all scans of a request together"""
+    signals = {
+        "jailbreak": [{"name": "attack"}],
+        "pii": [{"name": "data", "input": {"tool_results": True}}],
+    }
+    private = {**PRIVATE, "rules": {"conditions": [{"type": "pii", "name": "data"}]}}
+    message = Message(text_of(6), tool_results=(text_of(9),))
+    ask = ReadingAsk(takes_s=lambda call: 1.0 + 0.1 * len(ask.calls))  # one is done at a time
+    loop = asyncio.get_running_loop()
+    known = recipe(BLOCKED, private, REST, signals=signals)
+    outcome = await routed(known, ask, message, clock=loop.time)
+    assert coverage(outcome) == {"jailbreak": "full", "pii": "full"}
+    assert {tuple(c.entries["1"].questions) for c in ask.calls} == {
+        ("preset:jailbreak",),
+        ("preset:pii",),
+    }
+    assert ask.most_out == 4
 
 
 async def test_a_match_that_refuses_ends_everything_at_once() -> None:
@@ -146,17 +165,6 @@ async def test_a_projection_reads_all_windows_and_no_band_refuses_before() -> No
     assert coverage(outcome) == {"jailbreak": "full"}
 
 
-@pytest.mark.parametrize("error", [AnswerError.OVERLOADED, AnswerError.NOT_READY])
-async def test_a_model_without_room_is_asked_no_further_windows(error: AnswerError) -> None:
-    """COV-1, COV-3: it would refuse them too"""
-    ask = ReadingAsk(fails=lambda text: error)
-    outcome = await routed(recipe(BLOCKED, REST), ask, text_of(40))
-    assert len(ask.windows) <= 4
-    assert outcome.fast is not None
-    attack = next(rule for rule in outcome.rules if rule.type == "jailbreak")
-    assert attack.reason is error
-
-
 async def test_every_window_is_among_the_calls_that_were_made() -> None:
     """API-9, COST-1"""
     ask = ReadingAsk()
@@ -253,17 +261,3 @@ async def test_a_scan_that_is_late_merges_by_what_calls_of_other_sizes_took() ->
     assert coverage(outcome)["jailbreak"] == "full"
     assert max(len(window) for window in ask.windows) == 2 * WINDOW - 64
     assert [len(window) for window in ask.windows[:2]] == [WINDOW, WINDOW]
-
-
-@pytest.mark.parametrize(
-    ("reply", "computed"),
-    [
-        (Reply({}, attempts=1, timings=Timings(0, 0, 5)), True),
-        (Reply({}, attempts=1), True),
-        (Reply({}, attempts=1, timings=Timings(0, 0, 0)), False),
-        (Reply({}, attempts=0), False),
-    ],
-)
-def test_what_was_known_before_is_no_measure_of_speed(reply: Reply, computed: bool) -> None:
-    """SCAN-9, CACHE-1, CACHE-2"""
-    assert was_computed(reply) is computed
