@@ -50,8 +50,13 @@ def partly(**policy) -> Scan:
         ({"on_unscanned": "unknown"}, Truth.UNKNOWN),
         ({"min_coverage": 0.2}, Truth.FALSE),
         ({"min_coverage": 0.21}, Truth.UNKNOWN),
+        ({"min_coverage": 0.9, "on_unscanned": "best_effort"}, Truth.UNKNOWN),
         ({"min_coverage": 0.9, "on_unscanned": "match"}, Truth.TRUE),
         ({"min_coverage": 0.9, "on_unscanned": "no_match"}, Truth.FALSE),
+        ({"min_coverage": 0.9, "on_unscanned": "unknown"}, Truth.UNKNOWN),
+        ({"min_coverage": 0.1, "on_unscanned": "match"}, Truth.TRUE),
+        ({"min_coverage": 0.1, "on_unscanned": "no_match"}, Truth.FALSE),
+        ({"min_coverage": 0.1, "on_unscanned": "unknown"}, Truth.UNKNOWN),
     ],
 )
 def test_what_unread_windows_say_of_a_rule_is_its_policy(policy, expected):
@@ -97,14 +102,28 @@ def test_a_rule_of_which_no_window_was_read_is_unknown(on_unscanned):
     assert str(scan.found(0).coverage) == "none"
 
 
-def test_a_window_that_could_not_be_read_makes_the_rule_unknown_instead_of_best_effort():
-    """COV-1"""
-    scan = scan_of(text_of(3))
+@pytest.mark.parametrize("least", [{}, {"min_coverage": 0.1}, {"min_coverage": 0.9}])
+@pytest.mark.parametrize(
+    ("on_unscanned", "expected"),
+    [
+        ("best_effort", Truth.UNKNOWN),
+        ("match", Truth.TRUE),
+        ("no_match", Truth.FALSE),
+        ("unknown", Truth.UNKNOWN),
+    ],
+)
+def test_a_window_that_could_not_be_read_makes_the_rule_unknown_instead_of_best_effort(
+    on_unscanned, expected, least
+):
+    """COV-1, COV-2: of the other policies it is a window like any that is unread"""
+    scan = scan_of(text_of(3), rule(on_unscanned=on_unscanned, **least))
     give(scan, scan.next(0.0), 0.01)
     fail(scan, scan.next(0.0), AnswerError.INVALID_INPUT)
     give(scan, scan.next(0.0), 0.01)
     assert str(scan.found(0).coverage) == "partial 2/3"
-    assert truth(scan) is Truth.UNKNOWN
+    assert truth(scan) is expected
+    reason = final_reading(scan.rules[0], scan.found(0)).reason
+    assert reason is (AnswerError.INVALID_INPUT if expected is Truth.UNKNOWN else None)
 
 
 def test_a_failed_window_is_unread_and_the_others_judge():

@@ -131,3 +131,15 @@ def test_a_tail_that_is_far_below_is_read_once():
     scan = scan_of(text_of(10))
     give(scan, scan.next(0.0), 0.04)
     assert scan.next(0.0).kind == "planned"
+
+
+@pytest.mark.parametrize(
+    ("size", "again"), [(40, []), (50, []), (51, [(1, 51)]), (100, [(50, 100)])]
+)
+def test_an_input_of_one_window_is_its_own_tail(size, again):
+    """SCAN-8: of half a window nothing is left to be read without the rest"""
+    scan = scan_of("x" * size)
+    first, *rest = read_all(scan, lambda piece: 0.1)
+    assert (first.window.start, first.window.end) == (0, size)
+    assert [(piece.window.start, piece.window.end) for piece in rest] == again
+    assert str(scan.found(0).coverage) == "full"
