@@ -243,7 +243,7 @@ class Scan:
         self._plan.merge(fits)
 
     def _bounds(self) -> list[float]:
-        """Of each call, for the rules that need more. One that windows of the size so far do not
-        keep either reads as little whatever is merged."""
+        """How long a window may take, for each rule that needs more. One that is late with windows
+        of the size so far reads as little whatever is merged, and bounds none."""
         bounds = [rule.timeout_s for i, rule in enumerate(self.rules) if self.needs(i)]
         return [bound for bound in bounds if bound is not None and bound >= self._pace.each_s]

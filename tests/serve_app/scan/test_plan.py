@@ -98,7 +98,7 @@ def judges(draw: st.DrawFn) -> Fits:
     return fits
 
 
-@settings(max_examples=400)
+@settings(max_examples=1_000)
 @given(plans(), st.lists(st.tuples(st.integers(0, 12), judges()), max_size=5))
 def test_the_runs_are_those_that_a_plain_search_finds(
     both: tuple[WindowPlan, PlainPlan], steps: list[tuple[int, Fits]]

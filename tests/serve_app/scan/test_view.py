@@ -34,6 +34,7 @@ def test_a_long_request_keeps_a_quarter_of_head_and_its_tail():
     assert abs(len(head) / (len(head) + len(tail)) - 0.25) < 0.01
 
 
+@settings(max_examples=1_000)
 @given(TEXTS, st.integers(256, 600), st.floats(0, 1))
 def test_a_view_fits_and_is_cut_between_characters(text, view, share):
     """VIEW-2, VIEW-3"""

@@ -146,6 +146,7 @@ def test_only_what_is_longer_than_256_of_the_largest_windows_needs_more():
     assert len(cut(Text("x" * 1_580_000), sizes).windows) > MOST
 
 
+@settings(max_examples=1_000)
 @given(st.text(st.sampled_from("".join(CHARACTERS)), max_size=200), st.data())
 def test_bytes_and_code_points_are_counted_alike(text, data):
     """SCAN-4: spans leave the router in code points of the original"""
