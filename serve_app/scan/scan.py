@@ -51,7 +51,8 @@ class _Seen:
 
 class Scan:
     """``point``: 0 to 1, where bisection begins. ``speed``: what the deployment has measured so
-    far. ``deadline``: seconds of the clock that ``next`` is told."""
+    far. ``deadline``: seconds of the clock that ``next`` is told. ``parallel``: how many windows
+    may be out at once."""
 
     def __init__(
         self,
@@ -62,6 +63,7 @@ class Scan:
         point: float,
         speed: Speed,
         deadline: float,
+        parallel: int = 1,
     ) -> None:
         self.rules = tuple(rules)
         self._text = Text(text)
@@ -73,7 +75,7 @@ class Scan:
         self._again = Rereads(len(self.rules), sizes.window)
         self._out: dict[Piece, float] = {}
         """What is out, since when."""
-        self._pace = Pace()
+        self._pace = Pace(parallel=parallel)
         self._stopped = False
 
     @property

@@ -18,6 +18,10 @@ from serve_app.scan.scan import Piece, Scan
 _NO_ROOM: Final = frozenset({AnswerError.OVERLOADED, AnswerError.NOT_READY})
 """Of a model that may refuse the other windows too."""
 
+HEAD_START_S: Final = 1.0
+"""How long at most the tails are out before other windows are sent. Calls that are sent together
+overtake each other on the way, and the tail is to be the first in the model's queue (SCAN-2)."""
+
 _REFUSALS: Final = 4
 """In a row, after which a model of fewer slots is asked no more."""
 
@@ -58,13 +62,28 @@ class WindowReader:
         self._refused: Counter[str] = Counter()
         """By deployment, in a row."""
         self._out: dict[asyncio.Task[Reply], tuple[RunningScan, Piece, Call]] = {}
+        self._tails: frozenset[asyncio.Task[Reply]] = frozenset()
+        self._alone_until = 0.0
         self.exchanges: list[tuple[Call, Reply]] = []
 
-    def send(self) -> None:
-        """Sends what there is room for: before anything else is sent, the tails, so that each has a
-        forward of its own in a model that is idle."""
+    def begin(self) -> None:
+        """Sends the tails, before anything else of the request is sent, so that each has a forward
+        of its own in a model that is idle."""
+        self._send(urgent=True)
+        self._tails = frozenset(self._out)
+        self._alone_until = self._clock() + HEAD_START_S
+
+    @property
+    def _tails_alone_s(self) -> float:
+        """Seconds that other windows still wait for those who went first."""
+        if self._tails.isdisjoint(self._out):
+            return 0.0
+        return max(0.0, self._alone_until - self._clock())
+
+    def _send(self, *, urgent: bool) -> None:
+        """Sends what there is room for, or of that what is ``urgent``."""
         running = [one for one, _, _ in self._out.values()]
-        for one, piece in _room(self._scans, running, self._refused, self._clock()):
+        for one, piece in _room(self._scans, running, self._refused, self._clock(), urgent=urgent):
             call = _call(one, piece, self._deadline - self._clock())
             task = asyncio.create_task(_reply(call, self._ask, self._clock))
             self._out[task] = one, piece, call
@@ -74,7 +93,11 @@ class WindowReader:
         true. What is out then is cancelled (SCAN-3, SCAN-5)."""
         try:
             while self._out:
-                done, _ = await asyncio.wait(self._out, return_when=asyncio.FIRST_COMPLETED)
+                done, _ = await asyncio.wait(
+                    self._out,
+                    timeout=self._tails_alone_s or None,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
                 for task in done:
                     one, piece, call = self._out.pop(task)
                     reply = task.result()
@@ -84,7 +107,7 @@ class WindowReader:
                     return True
                 if self._clock() >= self._deadline:
                     return False
-                self.send()
+                self._send(urgent=self._tails_alone_s > 0)
             return False
         finally:
             for task in self._out:
@@ -125,19 +148,21 @@ def _room(
     out: Sequence[RunningScan],
     refused: Counter[str],
     now: float,
+    *,
+    urgent: bool,
 ) -> list[tuple[RunningScan, Piece]]:
-    """The windows to be sent now: what is urgent first, then of the scan that is least far.
-    ``refused``: by deployment, how many of its slots are closed; one is always open."""
+    """The windows to be sent now: what is urgent first, then, unless ``urgent`` is asked for, of
+    the scan that is least far. ``refused``: by deployment, how many of its slots are closed; one is
+    always open."""
     sent: list[tuple[RunningScan, Piece]] = []
-    busy = {one.deployment: 0 for one in scans}
-    for running in out:
-        busy[running.deployment] += 1
+    busy = Counter(running.deployment for running in out)
     while True:
         ready = [
             one
             for one in scans
             if busy[one.deployment] < max(1, one.sizes.max_parallel - refused[one.deployment])
             and one.scan.waiting
+            and (one.scan.urgent or not urgent)
         ]
         if not ready:
             return sent

@@ -89,7 +89,7 @@ async def ask_signals(
         return known
 
     windows = WindowReader(scans, ask, clock, deadline, lambda: scanning.refuses(so_far()))
-    windows.send()
+    windows.begin()
     given = await _unless_refused(windows, answered(calls, ask, clock))
     found = {place: one.scan.found(i) for one, i, place in _scanned(scans)}
     coverage = {place: of_rule.coverage for place, of_rule in found.items()}
@@ -140,6 +140,7 @@ def _scan(plan: SignalPlan, long: LongInput, scanning: Scanning, deadline: float
         point=scanning.rng(),
         speed=scanning.speeds.of(long.deployment),
         deadline=deadline,
+        parallel=sizes.max_parallel,
     )
     return RunningScan(long.deployment, sizes, scan, long.rules)
 

@@ -26,6 +26,8 @@ SIZES: Sizes = sizes_of(
 )
 """Of the shipped model."""
 
+WINDOW_THRESHOLD: float = shipped_card("embedded").window_thresholds["jailbreak"]
+
 LONGEST_ATTACK = 400
 """Characters: it fits into what two windows share."""
 
@@ -36,6 +38,7 @@ def guarded_configuration(provider: str) -> str:
     document: dict[str, Any] = yaml.safe_load((ROOT / "configs/router.yaml").read_text())
     for model in document["providers"]["models"]:
         model["backends"] = [{"base_url": provider}]
+        model["context_window"] = 4_000_000
     (recipe,) = document["recipes"]
     blocked = next(d for d in recipe["decisions"] if d["name"] == "blocked")
     document["recipes"] = [
@@ -60,6 +63,12 @@ class Shown:
     @property
     def refused(self) -> bool:
         return bool(self.body["decision"] == "blocked")
+
+    @property
+    def matches_as_window(self) -> bool:
+        """Whether its guard's value would match in one window of a longer text."""
+        value: float = self.body["rules"][0]["value"]
+        return value >= WINDOW_THRESHOLD
 
     @property
     def reason(self) -> str | None:

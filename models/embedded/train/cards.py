@@ -6,9 +6,10 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from math import exp
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from models.cards.schema import Card
 from models.embedded import weights
@@ -30,8 +31,9 @@ from models.questions.types import NoulAnswer, QuestionType
 
 CARD: Final = Path(__file__).parents[2] / "cards" / "embedded.json"
 GUARDS: Final = ("jailbreak", "harm")
-WINDOW_MARGIN: Final = 0.5
-"""Log odds by which a window's threshold lies above every ordinary window that chose it."""
+WINDOW_FALSE_POSITIVES: Final = 0.001
+"""Share of ordinary windows that may lie above a window's threshold: two thirds of what is allowed
+on windows that did not choose it (0.15 %)."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +54,8 @@ def calibrated(path: Path, corpus: Corpus, windows: Sequence[str]) -> None:
     card["sha256"][weights.FILE] = sha256(path.read_bytes()).hexdigest()
     card["revision"] = card["sha256"][weights.FILE][:12]
     card["calibrated"] = True
-    for name in ("temperatures", "thresholds", "false_positives", "window_thresholds"):
+    # Figures of other weights go too: ``measure`` writes those of these.
+    for name in ("temperatures", "thresholds", "false_positives", "window_thresholds", "quality"):
         card[name] = {}
     trained = weights.load(path)
 
@@ -80,7 +83,7 @@ def calibrated(path: Path, corpus: Corpus, windows: Sequence[str]) -> None:
         share = FALSE_POSITIVES[name]
         card["thresholds"][name] = threshold(told[True], told[False], share)
         card["false_positives"][name] = share
-        card["window_thresholds"][name] = _above(max(ordinary[name], default=0.5))
+        card["window_thresholds"][name] = window_threshold(ordinary[name])
         _log.info("%s: %s", name, {k: card[k][name] for k in ("thresholds", "window_thresholds")})
     write(card)
 
@@ -90,10 +93,11 @@ def _only(example: Example, kind: QuestionType) -> Example:
     return Example(example.brief, example.key, example.state, asked)
 
 
-def _above(highest: float) -> float:
-    """``WINDOW_MARGIN`` above a probability."""
-    odds = highest / max(1 - highest, 1e-9) * exp(WINDOW_MARGIN)
-    return round(odds / (1 + odds), 6)
+def window_threshold(ordinary: Sequence[float]) -> float:
+    """What ``WINDOW_FALSE_POSITIVES`` of them lie above, interpolated; ``ValueError`` of none."""
+    if len(ordinary) == 0:
+        raise ValueError("a threshold is chosen on windows that must not match")
+    return round(float(np.quantile(ordinary, 1 - WINDOW_FALSE_POSITIVES)), 6)
 
 
 def window_answers(engine: EmbeddedEngine, windows: Sequence[str]) -> dict[str, list[float]]:

@@ -1,7 +1,8 @@
 """The card's figures, on briefs that were held out from training (S1-14, SRV-19).
 
-``python -m models.embedded.train.measure [--card]``: trained layers beside the frozen encoder's
-cosines and beside layers drawn at random; ordinary windows; what attacks in them are found.
+``python -m models.embedded.train.measure [--part texts|windows] [--card]``: trained layers beside
+the frozen encoder's cosines and beside layers drawn at random; ordinary windows; what attacks in
+them are found.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from models.evaluation.judged import Judged, judge
 from models.evaluation.report import Report, evaluate
 from models.evaluation.truth import Example, read_examples
 from models.questions.types import QuestionType
+
+TEXTS: Final = "texts"
+WINDOWS: Final = "windows"
 
 NEAR: Final = "near=near"
 WINDOW: Final = 8_192
@@ -168,12 +172,27 @@ def attacks_of(examples: Sequence[Example]) -> dict[str, list[str]]:
     }
 
 
+def text_quality(
+    engine: EmbeddedEngine, heldout: Sequence[Example], trained_on: Sequence[Example]
+) -> dict[str, dict[str, float]]:
+    """``quality`` on held-out texts, and the first figure on those that were trained on."""
+    judged = judged_by(engine, heldout)
+    baseline = evaluate(judged_by(BaselineEngine(engine.card), heldout), resamples=1)
+    found = quality(evaluate(judged), baseline, evaluate(near_only(judged)))
+    for row in evaluate(judged_by(engine, trained_on), resamples=1).rows:
+        name = "auc" if "auc" in row.figures else "accuracy" if "accuracy" in row.figures else "f1"
+        estimate = row.figures.get(name)
+        if estimate is not None and estimate.value is not None and row.id in found:
+            found[row.id][f"{name}_seen"] = round(estimate.value, 4)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--windows", type=Path, default=Path("build/windows"))
     parser.add_argument("--weights", type=Path, default=weights.PATH)
     parser.add_argument("--card", action="store_true", help="write the figures into the card")
-    parser.add_argument("--no-windows", action="store_true")
+    parser.add_argument("--part", choices=(TEXTS, WINDOWS), help="one of the two alone")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     torch.set_num_threads(2)
@@ -182,18 +201,11 @@ def main() -> None:
     trained = weights.load(arguments.weights)
     engine = assembled_engine(card, trained)
     heldout = examples_of(texts, "heldout")
-    judged = judged_by(engine, heldout)
-    report = evaluate(judged)
-    baseline = evaluate(judged_by(BaselineEngine(card), heldout), resamples=1)
-    found = quality(report, baseline, evaluate(near_only(judged)))
-    seen = evaluate(judged_by(engine, examples_of(texts, "train")[::SEEN]), resamples=1)
-    for row in seen.rows:
-        name = "auc" if "auc" in row.figures else "accuracy" if "accuracy" in row.figures else "f1"
-        estimate = row.figures.get(name)
-        if estimate is not None and estimate.value is not None and row.id in found:
-            found[row.id][f"{name}_seen"] = round(estimate.value, 4)
-    found["random"] = _random(card, arguments.weights, trained, heldout[::DRAWN])
-    if not arguments.no_windows:
+    found: dict[str, dict[str, float]] = {}
+    if arguments.part != WINDOWS:
+        found |= text_quality(engine, heldout, examples_of(texts, "train")[::SEEN])
+        found["random"] = _random(card, arguments.weights, trained, heldout[::DRAWN])
+    if arguments.part != TEXTS:
         path = arguments.windows / "measuring.jsonl"
         windows = [json.loads(line)["text"] for line in path.open()]
         found |= window_quality(engine, windows, attacks_of(heldout))
@@ -201,7 +213,7 @@ def main() -> None:
         print(f"{name:18}", "  ".join(f"{k} {v:g}" for k, v in figures.items()))
     if arguments.card:
         written = cards.written()
-        written["quality"] = found
+        written["quality"] |= found
         cards.write(written)
 
 

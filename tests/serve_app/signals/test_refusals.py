@@ -83,4 +83,4 @@ async def test_a_model_with_less_room_than_slots_is_read_as_far_as_it_goes() -> 
     assert read >= 30
     brief = CrowdedAsk(takes_s=lambda call: 0.1, room=1, until=4)
     outcome = await scanned(brief, text_of(40))
-    assert coverage(outcome)["jailbreak"] == "partial 40/43"
+    assert coverage(outcome)["jailbreak"] == "partial 41/43"

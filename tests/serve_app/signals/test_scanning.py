@@ -11,6 +11,7 @@ from models.questions.types import AnswerError
 from serve_app.message import Message
 from serve_app.outcome import Truth
 from serve_app.scan.speed import Speeds
+from serve_app.signals.scanning import HEAD_START_S
 from tests.doubles.long_inputs import (
     BLOCKED,
     PRIVATE,
@@ -34,6 +35,28 @@ async def test_at_most_so_many_windows_are_out_at_once() -> None:
     settings = {"scan_window": {"tokens": 256, "overlap": 16, "max_parallel": 3}}
     await routed(recipe(BLOCKED, REST, **settings), ask, text_of(10), clock=loop.time)
     assert ask.most_out == 3
+
+
+@pytest.mark.parametrize(("takes_s", "others_at"), [(0.4, 0.4), (5.0, HEAD_START_S)])
+async def test_the_tail_is_out_alone_until_it_is_answered_or_had_its_start(
+    takes_s: float, others_at: float
+) -> None:
+    """SCAN-2: calls that are sent at once may arrive in any order"""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    sent: list[float] = []
+
+    def takes(call: Any) -> float:
+        if "preset:jailbreak" in call.entries["1"].questions:
+            sent.append(loop.time() - began)
+        return takes_s
+
+    text = text_of(10)
+    ask = ReadingAsk(takes_s=takes)
+    await routed(recipe(), ask, text, clock=loop.time)
+    assert sent[0] == 0
+    assert text.endswith(ask.windows[0])
+    assert sent[1:4] == pytest.approx([others_at] * 3)
 
 
 async def test_two_inputs_at_one_deployment_share_its_slots() -> None:
@@ -178,7 +201,7 @@ async def test_a_request_that_is_given_up_leaves_no_call_behind() -> None:
     ask = ReadingAsk(takes_s=lambda call: 5.0)
     loop = asyncio.get_running_loop()
     task = asyncio.create_task(routed(recipe(), ask, text_of(10), clock=loop.time))
-    await asyncio.sleep(1.0)
+    await asyncio.sleep(HEAD_START_S + 0.5)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert ask.out == 0
