@@ -1,4 +1,5 @@
-"""A small OpenAI-compatible provider that echoes: the whole path can be tried without a network.
+"""A small provider that echoes: the whole path can be tried without a network. It speaks OpenAI's
+Chat and Responses and Anthropic's Messages, as ``api_format`` of a model says.
 
     python examples/echo_provider.py [--port 9000]
 
@@ -23,8 +24,9 @@ import asyncio
 import os
 import socket
 import time
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import parse_qsl
@@ -33,6 +35,7 @@ import orjson
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 MODELS = ("qwen3-8b", "qwen3-235b")
 
@@ -103,29 +106,37 @@ def create_app() -> FastAPI:
     async def open_gate(name: str) -> None:
         gates[name].set()
 
-    @app.post("/v1/chat/completions")
-    async def complete(request: Request) -> Response:
-        body = orjson.loads(await request.body())
-        model, _, query = body["model"].partition("?")
-        settings = Settings.read(query or os.environ.get("ECHO_SETTINGS", ""))
-        call = Asked(body, dict(request.headers))
-        calls[model].append(call)
-        arrivals[model].set()
-        if settings.status != 200:
-            call.end("failed")
-            error = {"message": "told to fail", "type": "server_error", "code": "echo_failure"}
-            return JSONResponse({"error": error}, settings.status, {"retry-after": "1"})
-        gate = gates[settings.hold] if settings.hold else None
-        echo = Echo(body, model, settings, gate, call)
-        if body.get("stream"):
-            return StreamingResponse(echo.stream(), media_type="text/event-stream")
-        return JSONResponse(await echo.whole(request))
+    def speak(echoing: type[Echo]) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            body = orjson.loads(await request.body())
+            model, _, query = body["model"].partition("?")
+            settings = Settings.read(query or os.environ.get("ECHO_SETTINGS", ""))
+            call = Asked(body, dict(request.headers))
+            calls[model].append(call)
+            arrivals[model].set()
+            if settings.status != 200:
+                call.end("failed")
+                error = echoing.error("told to fail")
+                return JSONResponse(error, settings.status, {"retry-after": "1"})
+            gate = gates[settings.hold] if settings.hold else None
+            echo = echoing(body, model, settings, gate, call)
+            if body.get("stream"):
+                return StreamingResponse(echo.stream(), media_type="text/event-stream")
+            return JSONResponse(await echo.whole(request))
 
+        return endpoint
+
+    for path, echoing in {
+        "/v1/chat/completions": ChatEcho,
+        "/v1/responses": ResponsesEcho,
+        "/v1/messages": MessagesEcho,
+    }.items():
+        app.router.routes.append(Route(path, speak(echoing), methods=["POST"]))
     return app
 
 
-class Echo:
-    """One completion."""
+class Echo(ABC):
+    """One answer, a word a token."""
 
     def __init__(
         self,
@@ -135,19 +146,39 @@ class Echo:
         gate: asyncio.Event | None,
         call: Asked,
     ) -> None:
-        said = [m for m in body["messages"] if m["role"] == "user"]
-        words = _text(said[-1]["content"]).split() if said else []
-        self._model, self._settings, self._gate, self._call = model, settings, gate, call
-        self._tokens = [f"[{model}]", *(f" {word}" for word in words)]
-        options = body.get("stream_options") or {}
-        self._include_usage = bool(options.get("include_usage"))
-        prompt = sum(len(_text(m.get("content")).split()) for m in body["messages"])
-        made = len(self._tokens)
-        self._usage = {
-            "prompt_tokens": prompt,
-            "completion_tokens": made,
-            "total_tokens": prompt + made,
-        }
+        said = self.said(body)
+        words = next((text for role, text in reversed(said) if role == "user"), "").split()
+        self.body, self.model = body, model
+        self._settings, self._gate, self._call = settings, gate, call
+        self.tokens = [f"[{model}]", *(f" {word}" for word in words)]
+        self.prompt = sum(len(text.split()) for _, text in said)
+        self.created = int(time.time())
+
+    @staticmethod
+    def error(message: str) -> dict[str, Any]:
+        error = {"message": message, "type": "server_error", "code": "echo_failure"}
+        return {"error": error}
+
+    @abstractmethod
+    def said(self, body: dict[str, Any]) -> list[tuple[str, str]]:
+        """Role and text of each message."""
+
+    @abstractmethod
+    def answer(self) -> dict[str, Any]:
+        """As a whole."""
+
+    @abstractmethod
+    def begin(self) -> Iterator[bytes]: ...
+
+    @abstractmethod
+    def token(self, token: str) -> bytes: ...
+
+    @abstractmethod
+    def finish(self) -> Iterator[bytes]: ...
+
+    @property
+    def text(self) -> str:
+        return "".join(self.tokens)
 
     async def whole(self, request: Request) -> dict[str, Any]:
         making = asyncio.ensure_future(self._make())
@@ -162,20 +193,19 @@ class Echo:
             making.cancel()
             leaving.cancel()
         self._call.end("done")
-        message = {"role": "assistant", "content": "".join(self._tokens)}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage}
+        return self.answer()
 
     async def stream(self) -> AsyncIterator[bytes]:
         try:
+            for event in self.begin():
+                yield event
             async for token in self._paced():
-                yield self._event({"content": token}, None)
-            yield self._event({}, "stop")
-            if self._include_usage:
-                usage = {"choices": [], "usage": self._usage}
-                yield _event({**self._head("chat.completion.chunk"), **usage})
+                yield self.token(token)
+            *events, last = self.finish()
+            for event in events:
+                yield event
             self._call.end("done")
-            yield b"data: [DONE]\n\n"
+            yield last
         finally:
             self._call.end("left")
 
@@ -184,7 +214,7 @@ class Echo:
             pass
 
     async def _paced(self) -> AsyncIterator[str]:
-        for count, token in enumerate(self._tokens):
+        for count, token in enumerate(self.tokens):
             if self._settings.die_after == count:
                 self._call.end("died")
                 raise DeathError
@@ -194,12 +224,143 @@ class Echo:
                 await asyncio.sleep(self._settings.delay)
             yield token
 
-    def _event(self, delta: dict[str, str], finish: str | None) -> bytes:
+
+class ChatEcho(Echo):
+    def said(self, body: dict[str, Any]) -> list[tuple[str, str]]:
+        return [(m["role"], _text(m.get("content"))) for m in body["messages"]]
+
+    def answer(self) -> dict[str, Any]:
+        message = {"role": "assistant", "content": self.text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage()}
+
+    def begin(self) -> Iterator[bytes]:
+        return iter(())
+
+    def token(self, token: str) -> bytes:
+        return self._chunk({"content": token}, None)
+
+    def finish(self) -> Iterator[bytes]:
+        yield self._chunk({}, "stop")
+        if (self.body.get("stream_options") or {}).get("include_usage"):
+            usage = {"choices": [], "usage": self._usage()}
+            yield _event({**self._head("chat.completion.chunk"), **usage})
+        yield b"data: [DONE]\n\n"
+
+    def _chunk(self, delta: dict[str, str], finish: str | None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return _event({**self._head("chat.completion.chunk"), "choices": [choice]})
 
+    def _usage(self) -> dict[str, int]:
+        made = len(self.tokens)
+        return {
+            "prompt_tokens": self.prompt,
+            "completion_tokens": made,
+            "total_tokens": self.prompt + made,
+        }
+
     def _head(self, kind: str) -> dict[str, Any]:
-        return {"id": "echo", "object": kind, "created": int(time.time()), "model": self._model}
+        return {"id": "echo", "object": kind, "created": self.created, "model": self.model}
+
+
+class ResponsesEcho(Echo):
+    def said(self, body: dict[str, Any]) -> list[tuple[str, str]]:
+        self._sent = 0
+        given = body.get("input") or []
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        instructions = [("system", body.get("instructions") or "")]
+        spoken = [item for item in items if "role" in item]
+        return instructions + [(item["role"], _text(item.get("content"))) for item in spoken]
+
+    def answer(self) -> dict[str, Any]:
+        made = len(self.tokens)
+        usage = {
+            "input_tokens": self.prompt,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": made,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": self.prompt + made,
+        }
+        item = self._item("completed", [self._part(self.text)])
+        return {**self._response("completed"), "output": [item], "usage": usage}
+
+    def begin(self) -> Iterator[bytes]:
+        for kind in ("response.created", "response.in_progress"):
+            yield self._event(kind, response=self._response("in_progress"))
+        item = self._item("in_progress", [])
+        yield self._event("response.output_item.added", output_index=0, item=item)
+        yield self._event("response.content_part.added", **self._at(), part=self._part(""))
+
+    def token(self, token: str) -> bytes:
+        return self._event("response.output_text.delta", **self._at(), delta=token, logprobs=[])
+
+    def finish(self) -> Iterator[bytes]:
+        done = {"text": self.text, "logprobs": []}
+        yield self._event("response.output_text.done", **self._at(), **done)
+        yield self._event("response.content_part.done", **self._at(), part=self._part(self.text))
+        item = self._item("completed", [self._part(self.text)])
+        yield self._event("response.output_item.done", output_index=0, item=item)
+        yield self._event("response.completed", response=self.answer())
+
+    def _at(self) -> dict[str, Any]:
+        return {"item_id": "msg_echo", "output_index": 0, "content_index": 0}
+
+    def _part(self, text: str) -> dict[str, Any]:
+        return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+    def _item(self, status: str, content: list[Any]) -> dict[str, Any]:
+        head = {"id": "msg_echo", "type": "message", "role": "assistant"}
+        return {**head, "status": status, "content": content}
+
+    def _response(self, status: str) -> dict[str, Any]:
+        head = {"id": "resp_echo", "object": "response", "created_at": self.created}
+        rest = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+        return {**head, "status": status, "model": self.model, "output": [], **rest}
+
+    def _event(self, kind: str, **members: Any) -> bytes:
+        self._sent += 1
+        data = {"type": kind, "sequence_number": self._sent - 1, **members}
+        return b"event: " + kind.encode() + b"\n" + _event(data)
+
+
+class MessagesEcho(Echo):
+    @staticmethod
+    def error(message: str) -> dict[str, Any]:
+        return {"type": "error", "error": {"type": "api_error", "message": message}}
+
+    def said(self, body: dict[str, Any]) -> list[tuple[str, str]]:
+        system = [("system", _text(body.get("system")))]
+        return system + [(m["role"], _text(m.get("content"))) for m in body["messages"]]
+
+    def answer(self) -> dict[str, Any]:
+        usage = {"input_tokens": self.prompt, "output_tokens": len(self.tokens)}
+        ended = {"stop_reason": "end_turn", "usage": usage}
+        return {**self._message(), "content": [{"type": "text", "text": self.text}], **ended}
+
+    def begin(self) -> Iterator[bytes]:
+        yield self._event({"type": "message_start", "message": self._message()})
+        block = {"type": "text", "text": ""}
+        yield self._event({"type": "content_block_start", "index": 0, "content_block": block})
+
+    def token(self, token: str) -> bytes:
+        delta = {"type": "text_delta", "text": token}
+        return self._event({"type": "content_block_delta", "index": 0, "delta": delta})
+
+    def finish(self) -> Iterator[bytes]:
+        yield self._event({"type": "content_block_stop", "index": 0})
+        delta = {"stop_reason": "end_turn", "stop_sequence": None}
+        usage = {"input_tokens": self.prompt, "output_tokens": len(self.tokens)}
+        yield self._event({"type": "message_delta", "delta": delta, "usage": usage})
+        yield self._event({"type": "message_stop"})
+
+    def _message(self) -> dict[str, Any]:
+        head = {"id": "msg_echo", "type": "message", "role": "assistant", "model": self.model}
+        ended = {"stop_reason": None, "stop_sequence": None}
+        usage = {"input_tokens": self.prompt, "output_tokens": 0}
+        return {**head, "content": [], **ended, "usage": usage}
+
+    def _event(self, data: dict[str, Any]) -> bytes:
+        return b"event: " + str(data["type"]).encode() + b"\n" + _event(data)
 
 
 async def _left(request: Request) -> None:
@@ -218,7 +379,7 @@ def _text(content: Any) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="An OpenAI-compatible provider that echoes.")
+    parser = argparse.ArgumentParser(description="A provider that echoes, in three formats.")
     parser.add_argument("--port", type=int, default=9000, help="0 takes a free one")
     arguments = parser.parse_args()
     listener = socket.create_server(("127.0.0.1", arguments.port))

@@ -91,13 +91,21 @@ class RouterClient:
         return cast(Answers, await self._call(self._handle.ask, body))
 
     async def preview(self, request: str | Mapping[str, Any]) -> Preview:
-        """What the router would do with a text or a Chat body; no chat model is called."""
+        """What the router would do with a text or a body of any format; no chat model is called."""
         body = {"text": request} if isinstance(request, str) else request
         return cast(Preview, await self._call(self._handle.preview, body))
 
     async def route(self, body: Mapping[str, Any]) -> JsonObject:
         """A Chat completion for a Chat body, whole."""
         return await self._call(self._handle.route, {**body, "stream": False})
+
+    async def respond(self, body: Mapping[str, Any]) -> JsonObject:
+        """A response for a body of OpenAI's Responses, whole."""
+        return await self._call(self._handle.respond, {**body, "stream": False})
+
+    async def message(self, body: Mapping[str, Any]) -> JsonObject:
+        """A message for a body of Anthropic's Messages, whole."""
+        return await self._call(self._handle.message, {**body, "stream": False})
 
     async def _call(self, method: DeploymentHandle[Any], body: Mapping[str, Any]) -> JsonObject:
         answer = await result(method.remote(body))

@@ -14,6 +14,8 @@ from typing import Final
 
 class WireFormat(StrEnum):
     CHAT = "chat"
+    RESPONSES = "responses"
+    ANTHROPIC = "anthropic"
     SYSTEMONE = "systemone"
 
 
@@ -45,41 +47,95 @@ class WireError:
 
 
 _CHAT = WireFormat.CHAT
+_MESSAGES = WireFormat.ANTHROPIC
 _S1 = WireFormat.SYSTEMONE
 _BAD = "invalid_request_error"
 
-TABLE: Final[Mapping[Code, Mapping[WireFormat, WireError]]] = {
-    Code.INVALID_REQUEST: {_CHAT: WireError(400, _BAD), _S1: WireError(422, "validation_error")},
+_COLUMNS: Final[Mapping[Code, Mapping[WireFormat, WireError]]] = {
+    Code.INVALID_REQUEST: {
+        _CHAT: WireError(400, _BAD),
+        _MESSAGES: WireError(400, _BAD),
+        _S1: WireError(422, "validation_error"),
+    },
     Code.INVALID_API_KEY: {
         _CHAT: WireError(401, _BAD),
+        _MESSAGES: WireError(401, "authentication_error"),
         _S1: WireError(401, "authentication_error"),
     },
-    Code.MODEL_NOT_FOUND: {_CHAT: WireError(404, _BAD), _S1: WireError(400, "api_usage_error")},
-    Code.NOT_FOUND: {_CHAT: WireError(404, _BAD), _S1: WireError(404, "not_found_error")},
-    Code.METHOD_NOT_ALLOWED: {_CHAT: WireError(405, _BAD), _S1: WireError(405, "api_usage_error")},
-    Code.REQUEST_TOO_LARGE: {_CHAT: WireError(413, _BAD), _S1: WireError(413, "request_too_large")},
-    Code.TOO_DEEP: {_CHAT: WireError(400, _BAD), _S1: WireError(422, "validation_error")},
-    Code.CONTEXT_LENGTH_EXCEEDED: {
-        _CHAT: WireError(400, _BAD),
+    Code.MODEL_NOT_FOUND: {
+        _CHAT: WireError(404, _BAD),
+        _MESSAGES: WireError(404, "not_found_error"),
+        _S1: WireError(400, "api_usage_error"),
+    },
+    Code.NOT_FOUND: {
+        _CHAT: WireError(404, _BAD),
+        _MESSAGES: WireError(404, "not_found_error"),
+        _S1: WireError(404, "not_found_error"),
+    },
+    Code.METHOD_NOT_ALLOWED: {
+        _CHAT: WireError(405, _BAD),
+        _MESSAGES: WireError(405, _BAD),
+        _S1: WireError(405, "api_usage_error"),
+    },
+    Code.REQUEST_TOO_LARGE: {
+        _CHAT: WireError(413, _BAD),
+        _MESSAGES: WireError(413, "request_too_large"),
         _S1: WireError(413, "request_too_large"),
     },
-    Code.NO_DECISION: {_CHAT: WireError(404, _BAD), _S1: WireError(400, "api_usage_error")},
+    Code.TOO_DEEP: {
+        _CHAT: WireError(400, _BAD),
+        _MESSAGES: WireError(400, _BAD),
+        _S1: WireError(422, "validation_error"),
+    },
+    Code.CONTEXT_LENGTH_EXCEEDED: {
+        _CHAT: WireError(400, _BAD),
+        _MESSAGES: WireError(400, _BAD),
+        _S1: WireError(413, "request_too_large"),
+    },
+    Code.NO_DECISION: {
+        _CHAT: WireError(404, _BAD),
+        _MESSAGES: WireError(404, "not_found_error"),
+        _S1: WireError(400, "api_usage_error"),
+    },
     Code.OVERLOADED: {
         _CHAT: WireError(429, "rate_limit_error"),
+        _MESSAGES: WireError(529, "overloaded_error"),
         _S1: WireError(529, "overloaded_error"),
     },
-    Code.NOT_READY: {_CHAT: WireError(503, "server_error"), _S1: WireError(503, "not_ready_error")},
+    Code.NOT_READY: {
+        _CHAT: WireError(503, "server_error"),
+        _MESSAGES: WireError(503, "api_error"),
+        _S1: WireError(503, "not_ready_error"),
+    },
     Code.GUARD_UNAVAILABLE: {
         _CHAT: WireError(503, "server_error"),
+        _MESSAGES: WireError(503, "api_error"),
         _S1: WireError(503, "api_error"),
     },
-    Code.CONTENT_BLOCKED: {_CHAT: WireError(403, _BAD), _S1: WireError(403, "permission_error")},
-    Code.PROVIDER_FAILED: {_CHAT: WireError(502, "server_error"), _S1: WireError(502, "api_error")},
+    Code.CONTENT_BLOCKED: {
+        _CHAT: WireError(403, _BAD),
+        _MESSAGES: WireError(403, "permission_error"),
+        _S1: WireError(403, "permission_error"),
+    },
+    Code.PROVIDER_FAILED: {
+        _CHAT: WireError(502, "server_error"),
+        _MESSAGES: WireError(502, "api_error"),
+        _S1: WireError(502, "api_error"),
+    },
     Code.DEADLINE_EXCEEDED: {
         _CHAT: WireError(504, "server_error"),
+        _MESSAGES: WireError(504, "timeout_error"),
         _S1: WireError(504, "timeout_error"),
     },
-    Code.INTERNAL: {_CHAT: WireError(500, "server_error"), _S1: WireError(500, "api_error")},
+    Code.INTERNAL: {
+        _CHAT: WireError(500, "server_error"),
+        _MESSAGES: WireError(500, "api_error"),
+        _S1: WireError(500, "api_error"),
+    },
+}
+
+TABLE: Final[Mapping[Code, Mapping[WireFormat, WireError]]] = {
+    code: {**formats, WireFormat.RESPONSES: formats[_CHAT]} for code, formats in _COLUMNS.items()
 }
 
 

@@ -67,6 +67,12 @@ class Ingress:
     async def route(self, body: JsonValue) -> WireAnswer:
         return await self._now.route(body)
 
+    async def respond(self, body: JsonValue) -> WireAnswer:
+        return await self._now.respond(body)
+
+    async def message(self, body: JsonValue) -> WireAnswer:
+        return await self._now.message(body)
+
     @property
     def _now(self) -> Endpoints:
         """Serve calls ``reconfigure`` before it brings a request."""

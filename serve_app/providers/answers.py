@@ -1,4 +1,4 @@
-"""What a chat provider gave back."""
+"""What a chat provider is asked, and what it gave back."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ class Chunks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A body for one model. ``relayed``: its answer goes to the client byte for byte, in whatever
+    encoding the provider chose; any other is decoded."""
+
+    content: bytes
+    relayed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class WholeAnswer:
     """A complete answer, errors of the provider included. ``model`` is the logical name."""
 
@@ -32,7 +41,7 @@ class WholeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StreamAnswer:
-    """An answer that has begun: the provider's raw bytes, as they come."""
+    """An answer that has begun: the provider's bytes, as they come."""
 
     model: str
     status: int

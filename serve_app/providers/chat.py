@@ -13,9 +13,10 @@ import httpx
 
 from serve_app.config.schema.providers import Backend, ProviderModel
 from serve_app.errors import Code, RouterError
-from serve_app.providers.answers import Failure, StreamAnswer, WholeAnswer
+from serve_app.providers.answers import Call, Failure, StreamAnswer, WholeAnswer
 from serve_app.providers.backends import order
 from serve_app.providers.connection import Connection
+from serve_app.providers.formats import PATHS
 from serve_app.providers.headers import to_client, to_provider
 from serve_app.providers.network import Transport
 from serve_app.providers.relay import Relay
@@ -30,8 +31,8 @@ MAX_KEEPALIVE: Final = 100
 Observe = Callable[[str, str], None]
 """Told of each attempt's end: the model's logical name, and a label."""
 
-Encode = Callable[[str], bytes]
-"""The body for a provider's own model id."""
+Encode = Callable[[ProviderModel], Call]
+"""The body for a model, in the format that its backends speak."""
 
 
 class UnansweredError(RouterError):
@@ -58,7 +59,7 @@ class ChatProviders:
     ) -> None:
         tls = tls_context()
         self._models = {
-            model.name: (model, [_Upstream(backend, env, tls) for backend in model.backends])
+            model.name: (model, [_Upstream(model, backend, env, tls) for backend in model.backends])
             for model in models
         }
         self._rng = rng
@@ -88,9 +89,9 @@ class ChatProviders:
             async with asyncio.timeout_at(deadline):
                 for name in models:
                     model, upstreams = self._models[name]
-                    content = encode(model.upstream_id)
+                    call = encode(model)
                     for index in order(model.backends, self._rng)[:MAX_ATTEMPTS]:
-                        result = await upstreams[index].ask(name, content, headers, self._observe)
+                        result = await upstreams[index].ask(call, headers, self._observe)
                         if not isinstance(result, Failure):
                             return result
                         said, message = result.answer or said, result.message
@@ -105,34 +106,41 @@ class ChatProviders:
 class _Upstream:
     """One backend: its client, address and key."""
 
-    def __init__(self, backend: Backend, env: Mapping[str, str], tls: SSLContext) -> None:
+    def __init__(
+        self, model: ProviderModel, backend: Backend, env: Mapping[str, str], tls: SSLContext
+    ) -> None:
+        self._model = model.name
+        self._api_format = model.api_format
         self.client = httpx.AsyncClient(
             transport=Transport(tls, max_keepalive=MAX_KEEPALIVE, keepalive_s=KEEPALIVE_S),
             timeout=backend.timeout_ms / 1000,
             follow_redirects=False,
             trust_env=False,
         )
-        self._url = httpx.URL(str(backend.base_url).rstrip("/") + "/chat/completions")
+        self._url = httpx.URL(str(backend.base_url).rstrip("/") + PATHS[model.api_format])
         self._key = env.get(backend.api_key_env) if backend.api_key_env else None
 
     async def ask(
-        self, model: str, content: bytes, headers: Mapping[str, str], observe: Observe
+        self, call: Call, headers: Mapping[str, str], observe: Observe
     ) -> WholeAnswer | StreamAnswer | Failure:
-        sent = to_provider(headers, self._key)
+        model = self._model
+        sent = to_provider(headers, self._key, self._api_format, relayed=call.relayed)
         raw = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in sent.items()]
         request = self.client.build_request(
             "POST",
             self._url,
-            content=content,
+            content=call.content,
             headers=raw,
             extensions={"trace": Connection().trace},
         )
         try:
-            result = await self._send(model, request, partial(observe, model))
+            result = await self._send(request, call.relayed, partial(observe, model))
         except httpx.TimeoutException:
             result = Failure("timeout", f"the provider of {model} did not answer in time")
         except httpx.TransportError:
             result = Failure("connection_error", f"the provider of {model} cannot be reached")
+        except httpx.DecodingError:
+            result = Failure("undecodable", f"the answer of {model} is not in its own encoding")
         if isinstance(result, Failure):
             observe(model, result.outcome)
         elif isinstance(result, WholeAnswer):
@@ -140,14 +148,16 @@ class _Upstream:
         return result
 
     async def _send(
-        self, model: str, request: httpx.Request, ended: Callable[[str], None]
+        self, request: httpx.Request, relayed: bool, ended: Callable[[str], None]
     ) -> WholeAnswer | StreamAnswer | Failure:
+        model = self._model
         response = await self.client.send(request, stream=True)
         status = response.status_code
         raw = response.headers.raw
-        headers = to_client((name.decode("latin-1"), v.decode("latin-1")) for name, v in raw)
+        decoded = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw]
+        headers = to_client(decoded, relayed=relayed)
+        chunks = response.aiter_raw() if relayed else response.aiter_bytes()
         if status < 300 and headers.get("content-type", "").startswith("text/event-stream"):
-            chunks = response.aiter_raw()
             try:
                 first = await anext(chunks, b"")
             except BaseException:
@@ -155,7 +165,7 @@ class _Upstream:
                 raise
             return StreamAnswer(model, status, headers, Relay(response, first, chunks, ended))
         try:
-            body = b"".join([chunk async for chunk in response.aiter_raw()])
+            body = b"".join([chunk async for chunk in chunks])
         finally:
             await response.aclose()
         answer = WholeAnswer(model, status, headers, body)

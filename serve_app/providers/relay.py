@@ -1,4 +1,4 @@
-"""A provider's stream on its way to the client, byte for byte (API-3)."""
+"""A provider's stream on its way to the client (API-3)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Relay:
         except StopAsyncIteration:
             self._end("ok")
             raise
-        except httpx.TransportError as error:
+        except (httpx.TransportError, httpx.DecodingError) as error:
             self._end("broken")
             raise StreamBrokenError("the provider broke off") from error
 

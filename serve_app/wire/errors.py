@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
 from serve_app.errors import TABLE, Code, RouterError, WireFormat
 from serve_app.wire import systemone
 from serve_app.wire.answer import JSON, WireAnswer
+from serve_app.wire.anthropic import answer as anthropic
 from serve_app.wire.chat import answer as chat
+from serve_app.wire.responses import answer as responses
 
 MAX_RETRY_AFTER_S: Final = 60.0
 DEFAULT_RETRY_AFTER_S: Final = 1.0
 
 _RETRYABLE: Final = frozenset({Code.OVERLOADED, Code.NOT_READY})
-_BODY: Final = {
+_BODY: Final[Mapping[WireFormat, Callable[[RouterError], dict[str, Any]]]] = {
     WireFormat.CHAT: chat.error_body,
+    WireFormat.RESPONSES: responses.error_body,
+    WireFormat.ANTHROPIC: anthropic.error_body,
     WireFormat.SYSTEMONE: systemone.error_body,
 }
 

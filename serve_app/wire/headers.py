@@ -13,6 +13,10 @@ from serve_app.outcome import Outcome
 
 TIMEOUT_HEADER: Final = "x-vsr-timeout-seconds"
 PREFIX: Final = "x-vsr-"
+ID_PREFIX: Final = "req_"
+
+UNTRANSLATED: Final = "untranslated"
+"""Something that the client said could not be said in the provider's format (API-1)."""
 
 WARNINGS: Final = (
     "guard_overloaded",
@@ -22,6 +26,7 @@ WARNINGS: Final = (
     "pii",
     "hallucination",
     "unverified",
+    UNTRANSLATED,
 )
 """The order of ``x-vsr-warnings``; what is not listed follows."""
 
@@ -31,7 +36,7 @@ _PRINTABLE: Final = "".join(map(chr, range(0x20, 0x7F)))
 
 def request_id(random_bytes: Callable[[int], bytes]) -> str:
     """``req_`` and 32 hexadecimal digits; a client's own is never taken over (API-7)."""
-    return "req_" + random_bytes(16).hex()
+    return ID_PREFIX + random_bytes(16).hex()
 
 
 def id_headers(request_id: str) -> dict[str, str]:

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from models.questions.types import JsonValue
 from serve_app.errors import TABLE, WireFormat
 from serve_app.outcome import CallOutcome, DecisionOutcome, NodeOutcome, Outcome, RuleOutcome
-from serve_app.wire.chat.content import invalid
-from serve_app.wire.chat.request import read_request
+from serve_app.wire.format import Format
+from serve_app.wire.formats import FORMATS
+from serve_app.wire.places import invalid
+from serve_app.wire.telling import CONVERSATIONS, format_of
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewRequest:
-    """Either ``text`` or a Chat ``body``. ``model`` is ``None`` where a text names none."""
+    """Either ``text``, or a ``body`` of ``format``. ``model``: ``None`` where a text names none."""
 
     model: str | None
     text: str | None = None
-    body: dict[str, Any] | None = None
+    format: Format | None = None
+    body: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_preview(body: JsonValue) -> PreviewRequest:
-    """A body with ``messages`` is a Chat body, one with ``text`` alone is that text."""
-    if isinstance(body, dict) and "text" in body and "messages" not in body:
+def read_preview(body: JsonValue, headers: Mapping[str, str]) -> PreviewRequest:
+    """``headers``: the client's, by which Anthropic's clients are known too."""
+    if isinstance(body, dict) and "text" in body and not CONVERSATIONS & body.keys():
         text, model = body["text"], body.get("model")
         if not isinstance(text, str):
             raise invalid("text must be a string", ("text",))
         if model is not None and (not isinstance(model, str) or not model):
             raise invalid("model must be a name", ("model",))
         return PreviewRequest(model, text=text)
-    request = read_request(body)
-    return PreviewRequest(request.model, body=request.body)
+    format = FORMATS[format_of(body, headers)]
+    request = format.read_request(body)
+    return PreviewRequest(request.model, format=format, body=request.body)
 
 
 def preview_body(outcome: Outcome, path: str) -> dict[str, Any]:

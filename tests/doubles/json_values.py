@@ -1,5 +1,9 @@
 """JSON values to draw from: any, and such as are nearly questions."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from hypothesis import strategies as st
 
 from models.questions.presets import PRESETS
@@ -27,3 +31,15 @@ QUESTIONS = st.fixed_dictionaries(
         "x_extra": JSON,
     },
 )
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to a value and to everything in it."""
+    members = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [way, *(place for key, member in members for place in places(member, (*way, key)))]

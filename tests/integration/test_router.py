@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import openai
 import pytest
 from typesafe_sdk import Choice, Noul, Score, TypeSafeClient
 
+from tests.doubles.format_clients import CLIENTS
 from tests.integration.shipped import ROOT, Running, beyond_loopback
 from tests.serve_app.deployments.api.test_bad_bodies import (
     GOOD,
@@ -93,6 +95,18 @@ def test_the_openai_sdk_talks_through_to_the_provider(router: Running, stream: b
         content = whole.choices[0].message.content or ""
     assert text in content
     assert "qwen3-8b" in content
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("inbound", CLIENTS)
+def test_the_sdk_of_every_format_talks_through_to_a_provider_of_another(
+    router: Running, inbound: str, stream: bool
+) -> None:
+    """API-1, API-3"""
+    said = repr(asyncio.run(CLIENTS[inbound].ask(router.url, "auto", stream)))
+    assert "[qwen3-" in said
+    assert "Hello, thére" in said
+    assert "failed" not in said
 
 
 def openai_client(router: Running) -> openai.OpenAI:

@@ -39,6 +39,9 @@ def _check_providers(review: Review) -> None:
         for b, backend in enumerate(model.backends):
             loc: Loc = ("providers", "models", m, "backends", b, "base_url")
             _check_url(review, loc, backend.base_url, "paths are appended to it")
+            if model.api_format == "anthropic" and backend.base_url.path in (None, "/"):
+                # Anthropic's own clients are configured without a path, and add /v1/messages.
+                review.warn(loc, "has no path, and /messages is appended to it: is /v1 missing?")
 
 
 def _check_url(review: Review, loc: Loc, url: HttpUrl, why: str) -> None:

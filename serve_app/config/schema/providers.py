@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
 
 from pydantic import Field, HttpUrl
 
 from serve_app.config.schema.base import Name, Section, Variable
+from serve_app.errors import WireFormat
+
+ApiFormat: TypeAlias = Literal["openai", "responses", "anthropic"]
+
+_WIRE_FORMATS: Final[Mapping[ApiFormat, WireFormat]] = {
+    "openai": WireFormat.CHAT,
+    "responses": WireFormat.RESPONSES,
+    "anthropic": WireFormat.ANTHROPIC,
+}
 
 
 class Backend(Section):
@@ -24,16 +34,20 @@ class Pricing(Section):
 
 
 class ProviderModel(Section):
-    """``context_window`` in tokens; absent: unbounded."""
+    """``api_format``: what its backends speak. ``context_window`` in tokens; absent: unbounded."""
 
     name: Name
     provider_model_id: str | None = None
-    api_format: Literal["openai"] = "openai"
+    api_format: ApiFormat = "openai"
     description: str = ""
     context_window: int | None = Field(default=None, ge=1)
     output: list[Literal["text", "image"]] = Field(default=["text"], min_length=1)
     pricing: Pricing | None = None
     backends: list[Backend] = Field(min_length=1)
+
+    @property
+    def wire_format(self) -> WireFormat:
+        return _WIRE_FORMATS[self.api_format]
 
     @property
     def upstream_id(self) -> str:

@@ -22,23 +22,28 @@ class Callers:
         if callers is not None:
             self._digests = [(caller.name, _digest(_key(caller, env))) for caller in callers]
 
-    def identify(self, authorization: str | None) -> str | None:
-        """The caller's name. ``RouterError`` without a known key where one is needed.
+    def identify(self, headers: Mapping[str, str]) -> str | None:
+        """The caller's name, by a bearer's key or else by ``x-api-key``, where Anthropic's clients
+        have it. ``RouterError`` without a known key where one is needed.
 
         Digests of equal length are compared in constant time, all of them.
         """
         if self._digests is None:
             return None
-        scheme, _, key = (authorization or "").partition(" ")
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        bearer = self._caller(key) if scheme.lower() == "bearer" else None
+        found = bearer or self._caller(headers.get("x-api-key", ""))
+        if found is None:
+            needed = "a valid API key is needed: Authorization: Bearer KEY, or x-api-key: KEY"
+            raise RouterError(Code.INVALID_API_KEY, needed)
+        return found
+
+    def _caller(self, key: str) -> str | None:
         given = _digest(key.strip())
         found = None
-        for name, digest in self._digests:
+        for name, digest in self._digests or ():
             if compare_digest(given, digest):
                 found = name
-        if found is None or scheme.lower() != "bearer":
-            raise RouterError(
-                Code.INVALID_API_KEY, "a valid API key is needed: Authorization: Bearer KEY"
-            )
         return found
 
 

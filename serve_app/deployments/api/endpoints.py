@@ -59,8 +59,16 @@ class Endpoints:
         return await self._serve(Api.PREVIEW, body)
 
     async def route(self, body: JsonValue) -> WireAnswer:
-        """``POST /v1/chat/completions``; a stream comes as a whole."""
+        """``POST /v1/chat/completions``; a stream comes as a whole, here and below."""
         return await self._serve(Api.CHAT, body)
+
+    async def respond(self, body: JsonValue) -> WireAnswer:
+        """``POST /v1/responses``."""
+        return await self._serve(Api.RESPONSES, body)
+
+    async def message(self, body: JsonValue) -> WireAnswer:
+        """``POST /v1/messages``."""
+        return await self._serve(Api.MESSAGES, body)
 
     async def _serve(self, api: Api, body: JsonValue) -> WireAnswer:
         with self._open.one_more():

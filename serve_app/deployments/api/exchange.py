@@ -6,20 +6,40 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from serve_app.errors import WireFormat
+
+_PREFIXES: Final[Mapping[str, WireFormat]] = {
+    "/v1/responses": WireFormat.RESPONSES,
+    "/v1/messages": WireFormat.ANTHROPIC,
+    "/v1/systemone": WireFormat.SYSTEMONE,
+}
 
 
 class Api(StrEnum):
     """The entrances that take a body."""
 
     CHAT = "/v1/chat/completions"
+    RESPONSES = "/v1/responses"
+    MESSAGES = "/v1/messages"
+    COUNT_TOKENS = "/v1/messages/count_tokens"
     SYSTEMONE = "/v1/systemone"
     PREVIEW = "/api/v1/routing/preview"
 
     @property
     def wire_format(self) -> WireFormat:
-        return WireFormat.SYSTEMONE if self is Api.SYSTEMONE else WireFormat.CHAT
+        """Of its errors too."""
+        return format_under(self)
+
+
+def format_under(path: str) -> WireFormat:
+    """Whose format an error under ``path`` has, where an entrance is or might be looked for: that
+    of the entrance, or of what stands above it."""
+    for prefix, wire_format in _PREFIXES.items():
+        if path == prefix or path.startswith(f"{prefix}/"):
+            return wire_format
+    return WireFormat.CHAT
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What Ingress does with a request, whoever brought it: an HTTP server or a Serve handle.
 
     headers ─► caller, deadline ─► body ─► JSON ─► chat: request stage ─► provider | fast | error
+                                               ├─► count_tokens: an estimate
                                                └─► systemone: one decision model
 
 Every failure leaves as an answer of the client's own format (API-1).
@@ -16,6 +17,7 @@ from typing import Final
 
 import orjson
 
+from models.questions.types import JsonValue
 from serve_app.deployments.api.callers import Callers
 from serve_app.deployments.api.chat import ChatHandler
 from serve_app.deployments.api.config_validation import MAX_BYTES as MAX_DOCUMENT_BYTES
@@ -28,6 +30,8 @@ from serve_app.errors import Code, RouterError, WireFormat
 from serve_app.providers.chat import ChatProviders
 from serve_app.telemetry import logs
 from serve_app.wire.answer import JSON, WireAnswer, WireStream
+from serve_app.wire.anthropic.answer import count_body
+from serve_app.wire.anthropic.request import read_count_request
 from serve_app.wire.body import (
     ClientLeftError,
     json_bytes,
@@ -36,6 +40,7 @@ from serve_app.wire.body import (
     with_whole_integers,
 )
 from serve_app.wire.errors import error_answer
+from serve_app.wire.formats import FORMATS
 from serve_app.wire.headers import (
     error_path,
     id_headers,
@@ -59,7 +64,7 @@ class Gateway:
         random_bytes: Callable[[int], bytes] = os.urandom,
     ) -> None:
         router = services.config.global_.router
-        names = Names(services.config, services.cards)
+        names = self._names = Names(services.config, services.cards)
         debug = router.headers.debug.callers
         self.services: Final = services
         self.providers: Final = providers
@@ -91,8 +96,10 @@ class Gateway:
             data = await read_body(headers, chunks, self._max_body_bytes)
             body = with_whole_integers(parse_json(data), data)
             match api:
-                case Api.CHAT:
-                    return await self._chat.chat(exchange, body)
+                case Api.CHAT | Api.RESPONSES | Api.MESSAGES:
+                    return await self._chat.answer(exchange, FORMATS[api.wire_format], body)
+                case Api.COUNT_TOKENS:
+                    return self._counted(exchange, body)
                 case Api.PREVIEW:
                     return await self._chat.preview(exchange, body)
                 case Api.SYSTEMONE:
@@ -127,6 +134,13 @@ class Gateway:
             return self.failed(error, WireFormat.CHAT, exchange.id)
         return WireAnswer(200, verdict, {"content-type": JSON, **id_headers(exchange.id)})
 
+    def _counted(self, exchange: Exchange, body: JsonValue) -> WireAnswer:
+        """An estimate of the prompt's tokens, whichever model would get it (API-6)."""
+        request = read_count_request(body)
+        self._names.check(request.model)
+        counted = orjson.dumps(count_body(request.body))
+        return WireAnswer(200, counted, {"content-type": JSON, **id_headers(exchange.id)})
+
     def _fixed(self, headers: Mapping[str, str], body: bytes) -> WireAnswer:
         exchange = Exchange(request_id(self._random_bytes), headers)
         try:
@@ -149,7 +163,7 @@ class Gateway:
 
     def _admit(self, exchange: Exchange, trusted: bool) -> Exchange:
         headers = exchange.headers
-        caller = None if trusted else self._callers.identify(headers.get("authorization"))
+        caller = None if trusted else self._callers.identify(headers)
         seconds = timeout_seconds(headers)
         now = asyncio.get_running_loop().time()
         deadline = None if seconds is None else now + seconds

@@ -18,10 +18,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from serve_app.deployments.api.asgi import CLIENT_LEFT, Body, Entrance, headers_of
-from serve_app.deployments.api.exchange import Api
+from serve_app.deployments.api.exchange import Api, format_under
 from serve_app.deployments.api.gateway import Gateway
 from serve_app.deployments.api.openapi import CONFIG, VALIDATE, document
-from serve_app.errors import Code, RouterError, WireFormat
+from serve_app.errors import Code, RouterError
 from serve_app.telemetry import metrics
 from serve_app.wire.answer import JSON, WireAnswer
 from serve_app.wire.body import ClientLeftError
@@ -99,13 +99,12 @@ def _framework(gateway: Gateway, entrances: Mapping[str, Entrance]) -> FastAPI:
 
     async def no_route(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        wire_format = WireFormat.SYSTEMONE if request.url.path == Api.SYSTEMONE else WireFormat.CHAT
         failure = (
             RouterError(Code.METHOD_NOT_ALLOWED, "the path does not take this method")
             if status == 405
             else RouterError(Code.NOT_FOUND, "there is nothing under this path")
         )
-        response = _whole(gateway.failed(failure, wire_format))
+        response = _whole(gateway.failed(failure, format_under(request.url.path)))
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
         return response

@@ -41,12 +41,16 @@ class Names:
         """The recipe of an entrypoint's name, ``None`` for any other."""
         return self._recipes.get(model)
 
-    def unrouted(self, model: str, config_version: str) -> Outcome:
-        """A chat model called by its own name: nothing is decided. ``RouterError`` for no name."""
-        if model not in self._chat_models:
+    def check(self, model: str) -> None:
+        """``RouterError`` for what is neither an entrypoint nor a chat model."""
+        if model not in self._recipes and model not in self._chat_models:
             known = ", ".join([*self._recipes, *self._chat_models])
             message = f"no model {_echo(model)}; there are: {known}"
             raise RouterError(Code.MODEL_NOT_FOUND, message, loc=("body", "model"))
+
+    def unrouted(self, model: str, config_version: str) -> Outcome:
+        """A chat model called by its own name: nothing is decided. ``RouterError`` for no name."""
+        self.check(model)
         return Outcome(recipe="", config_version=config_version, models=(model,))
 
     def decision_model(self, model: str) -> str:

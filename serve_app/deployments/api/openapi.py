@@ -11,16 +11,52 @@ CONFIG: Final = "/api/v1/config"
 VALIDATE: Final = "/api/v1/config/validate"
 
 _ANY_OBJECT: Final = {"type": "object", "additionalProperties": True}
+_KEYS: Final = {
+    "key": {"type": "http", "scheme": "bearer"},
+    "x-api-key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+}
 _TEXT: Final = {"type": "string"}
 _YAML: Final = "application/yaml"
+
+_CHAT_MODEL: Final = {**_TEXT, "description": "An entrypoint, or a chat model's own name."}
 
 _CHAT: Final = {
     "type": "object",
     "required": ["model", "messages"],
     "additionalProperties": True,
     "properties": {
-        "model": {"type": "string", "description": "An entrypoint, or a chat model's own name."},
+        "model": _CHAT_MODEL,
         "messages": {"type": "array", "minItems": 1, "items": _ANY_OBJECT},
+        "stream": {"type": "boolean"},
+    },
+}
+_RESPONSES: Final = {
+    "type": "object",
+    "required": ["model", "input"],
+    "additionalProperties": True,
+    "properties": {
+        "model": _CHAT_MODEL,
+        "input": {"anyOf": [_TEXT, {"type": "array", "minItems": 1, "items": _ANY_OBJECT}]},
+        "instructions": _TEXT,
+        "stream": {"type": "boolean"},
+    },
+}
+_COUNT_TOKENS: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["model", "messages"],
+    "additionalProperties": True,
+    "properties": {
+        "model": _CHAT_MODEL,
+        "messages": {"type": "array", "minItems": 1, "items": _ANY_OBJECT},
+        "system": {"anyOf": [_TEXT, {"type": "array", "items": _ANY_OBJECT}]},
+    },
+}
+_MESSAGES: Final = {
+    **_COUNT_TOKENS,
+    "required": ["model", "messages", "max_tokens"],
+    "properties": {
+        **_COUNT_TOKENS["properties"],
+        "max_tokens": {"type": "integer", "minimum": 0},
         "stream": {"type": "boolean"},
     },
 }
@@ -49,6 +85,8 @@ _SYSTEMONE: Final = {
 _PREVIEW: Final = {
     "anyOf": [
         _CHAT,
+        _RESPONSES,
+        _MESSAGES,
         {
             "type": "object",
             "required": ["text"],
@@ -64,10 +102,15 @@ def document() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "System One router", "version": "1"},
-        "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
-        "security": [{}, {"key": []}],
+        "components": {"securitySchemes": _KEYS},
+        "security": [{}, *({name: []} for name in _KEYS)],
         "paths": {
             Api.CHAT.value: {"post": _post("OpenAI Chat completions, routed", _CHAT)},
+            Api.RESPONSES.value: {"post": _post("OpenAI Responses, routed", _RESPONSES)},
+            Api.MESSAGES.value: {"post": _post("Anthropic Messages, routed", _MESSAGES)},
+            Api.COUNT_TOKENS.value: {
+                "post": _post("An estimate of a message's input tokens", _COUNT_TOKENS)
+            },
             Api.SYSTEMONE.value: {"post": _post("Typed questions about a state", _SYSTEMONE)},
             Api.PREVIEW.value: {"post": _post("What a chat request would do", _PREVIEW)},
             "/v1/models": {"get": _get("Entrypoints, chat models and decision models")},

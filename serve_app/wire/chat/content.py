@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from models.questions.types import JsonValue
-from serve_app.errors import Code, RouterError
 from serve_app.message import Modality
 from serve_app.wire.body import json_bytes
+from serve_app.wire.media import readable_text
+from serve_app.wire.neutral.message import Content
+from serve_app.wire.places import invalid
 
 _KINDS: Final[Mapping[str, Modality]] = {
     "image_url": Modality.IMAGE,
@@ -24,34 +23,13 @@ _KINDS: Final[Mapping[str, Modality]] = {
 }
 """Part type -> modality; every other part is text."""
 
-_READABLE: Final = ("text/", "application/json")
-"""Media types of files whose bytes are text."""
-
-
-@dataclass(slots=True)
-class Content:
-    """``texts`` are the parts' texts and the tool calls' arguments, in order."""
-
-    texts: list[str] = field(default_factory=list)
-    image_urls: list[str] = field(default_factory=list)
-    modalities: set[Modality] = field(default_factory=set)
-    tool_calls: int = 0
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.texts)
-
-    @property
-    def images(self) -> tuple[str, ...]:
-        return tuple(self.image_urls)
-
 
 def read_content(message: Mapping[str, Any], loc: tuple[str | int, ...]) -> Content:
     """Reads ``content``, ``refusal``, ``tool_calls`` and ``function_call`` of a message."""
     content = Content()
     given = message.get("content")
     if isinstance(given, str):
-        _add_text(content, given)
+        content.add_text(given)
     elif isinstance(given, list):
         for index, part in enumerate(given):
             _read_part(content, part, (*loc, "content", index))
@@ -73,14 +51,9 @@ def _read_part(content: Content, part: JsonValue, loc: tuple[str | int, ...]) ->
         content.image_urls.append(url)
     for text in (part.get("text"), part.get("refusal"), *_texts_of_file(body, modality)):
         if isinstance(text, str):
-            _add_text(content, text)
+            content.add_text(text)
     if modality is not Modality.TEXT:
         content.modalities.add(modality)
-
-
-def _add_text(content: Content, text: str) -> None:
-    content.texts.append(text)
-    content.modalities.add(Modality.TEXT)
 
 
 def _url(body: JsonValue) -> str:
@@ -94,21 +67,9 @@ def _texts_of_file(body: JsonValue, modality: Modality) -> tuple[str, ...]:
         return ()
     found = [body[key] for key in ("text", "content") if isinstance(body.get(key), str)]
     data = body.get("file_data")
-    if isinstance(data, str) and (decoded := _text_of_data_url(data)):
+    if isinstance(data, str) and (decoded := readable_text(data)):
         found.append(decoded)
     return tuple(found)
-
-
-def _text_of_data_url(url: str) -> str:
-    head, comma, data = url.partition(",")
-    if not comma or not head.startswith("data:"):
-        return ""
-    if not head[5:].startswith(_READABLE) or not head.endswith(";base64"):
-        return ""
-    try:
-        return base64.b64decode(data, validate=True).decode("utf-8")
-    except (binascii.Error, ValueError):
-        return ""
 
 
 def _read_tool_calls(content: Content, message: Mapping[str, Any]) -> None:
@@ -129,8 +90,3 @@ def _add_arguments(content: Content, call: JsonValue, key: str) -> None:
         return
     text = arguments if isinstance(arguments, str) else json_bytes(arguments).decode()
     content.texts.append(text)
-
-
-def invalid(message: str, loc: tuple[str | int, ...] = ()) -> RouterError:
-    """The refusal of a field; ``loc`` leads to it from the body."""
-    return RouterError(Code.INVALID_REQUEST, message, loc=("body", *loc))

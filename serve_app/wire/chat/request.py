@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from models.questions.types import JsonValue
-from serve_app.message import Counts, Message, Modality, Role, Turn
+from serve_app.message import Message, Role
 from serve_app.wire.body import json_bytes
-from serve_app.wire.chat.content import Content, invalid, read_content
+from serve_app.wire.chat.content import read_content
+from serve_app.wire.neutral.message import Said, length, message_of
+from serve_app.wire.places import invalid
 
 ROLES: Final[Mapping[str, Role]] = {
     "system": Role.SYSTEM,
@@ -26,11 +28,10 @@ ROLES: Final[Mapping[str, Role]] = {
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """``body`` is the client's own; ``include_usage`` asks a stream for its usage chunk."""
+    """``body`` is the client's own."""
 
     model: str
     stream: bool
-    include_usage: bool
     body: dict[str, Any]
 
 
@@ -47,9 +48,13 @@ def read_request(body: JsonValue) -> ChatRequest:
     stream = body.get("stream")
     if stream is not None and not isinstance(stream, bool):
         raise invalid("stream must be true or false", ("stream",))
+    return ChatRequest(model, stream is True, body)
+
+
+def asks_for_usage(body: Mapping[str, Any]) -> bool:
+    """Whether a stream is to end with its usage."""
     options = body.get("stream_options")
-    include_usage = isinstance(options, dict) and options.get("include_usage") is True
-    return ChatRequest(model, stream is True, include_usage, body)
+    return isinstance(options, dict) and options.get("include_usage") is True
 
 
 def read_message(body: Mapping[str, Any], headers: Mapping[str, str]) -> Message:
@@ -57,31 +62,12 @@ def read_message(body: Mapping[str, Any], headers: Mapping[str, str]) -> Message
 
     ``headers``: those that rules read, in lower case and without credentials.
     """
-    read = [_read(item, index) for index, item in enumerate(body["messages"])]
-    latest = max((i for i, (role, _) in enumerate(read) if role is Role.USER), default=-1)
-    before = read[:latest] if latest >= 0 else read
-    turns = [Turn(role, content.text) for role, content in before if role is not Role.SYSTEM]
-    system = [Turn(role, content.text) for role, content in read if role is Role.SYSTEM]
-    users = [content for role, content in read if role is Role.USER]
-    return Message(
-        text=read[latest][1].text if latest >= 0 else "",
-        earlier=(*system, *turns),
-        tool_results=tuple(content.text for role, content in read if role is Role.TOOL),
-        images=read[latest][1].images if latest >= 0 else (),
-        modalities=frozenset[Modality]().union(*(content.modalities for content in users)),
-        counts=_count(body, read),
-        tokens=estimate_tokens(content.text for _, content in read),
-        metadata=_metadata(body, headers),
-    )
-
-
-def message_of_text(text: str, headers: Mapping[str, str]) -> Message:
-    """A conversation of one user message."""
-    return Message(
-        text=text,
-        counts=Counts(user=1),
-        tokens=estimate_tokens([text]),
-        metadata=_metadata({}, headers),
+    said = [_read(item, index) for index, item in enumerate(body["messages"])]
+    return message_of(
+        said,
+        headers,
+        metadata=body.get("metadata"),
+        tool_definitions=length(body.get("tools")) + length(body.get("functions")),
     )
 
 
@@ -90,44 +76,10 @@ def upstream_body(body: Mapping[str, Any], model: str) -> bytes:
     return json_bytes({**body, "model": model})
 
 
-def estimate_tokens(texts: Any) -> int:
-    """4 bytes of UTF-8 a token, rounded up (API-6)."""
-    size = sum(len(t) if t.isascii() else len(t.encode("utf-8", "surrogatepass")) for t in texts)
-    return -(-size // 4)
-
-
-def _read(item: JsonValue, index: int) -> tuple[Role, Content]:
+def _read(item: JsonValue, index: int) -> Said:
     if not isinstance(item, dict):
         raise invalid("a message must be an object", ("messages", index))
     role = ROLES.get(item["role"]) if isinstance(item.get("role"), str) else None
     if role is None:
         raise invalid(f"role must be one of: {', '.join(ROLES)}", ("messages", index, "role"))
-    return role, read_content(item, ("messages", index))
-
-
-def _count(body: Mapping[str, Any], read: list[tuple[Role, Content]]) -> Counts:
-    of_role = dict.fromkeys(Role, 0)
-    for role, _ in read:
-        of_role[role] += 1
-    return Counts(
-        system=of_role[Role.SYSTEM],
-        user=of_role[Role.USER],
-        assistant=of_role[Role.ASSISTANT],
-        tool=of_role[Role.TOOL],
-        tool_definitions=_length(body.get("tools")) + _length(body.get("functions")),
-        tool_calls=sum(content.tool_calls for _, content in read),
-        images=sum(len(content.images) for _, content in read),
-    )
-
-
-def _length(value: JsonValue) -> int:
-    return len(value) if isinstance(value, list) else 0
-
-
-def _metadata(body: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, str]:
-    given = body.get("metadata")
-    members = given.items() if isinstance(given, dict) else ()
-    metadata = {name: value for name, value in members if isinstance(value, str)}
-    # Written last: a member of the body named like a header does not stand for one.
-    metadata = {k: v for k, v in metadata.items() if not k.startswith("header.")}
-    return metadata | {f"header.{name}": value for name, value in headers.items()}
+    return Said(role, read_content(item, ("messages", index)))

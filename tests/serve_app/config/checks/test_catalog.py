@@ -196,3 +196,23 @@ def test_a_remote_model_is_asked_every_type_of_question_about_text_of_any_length
     text, _ = changed("modality: [{name: wanted,", "modality: [{name: wanted, deployment: far,")
     (problem,) = errors(text)
     assert problem.message == "far reads text only"
+
+
+@pytest.mark.parametrize(
+    ("api_format", "url", "warned"),
+    [
+        ("anthropic", "https://api.anthropic.com", True),
+        ("anthropic", "https://api.anthropic.com/", True),
+        ("anthropic", "https://api.anthropic.com/v1", False),
+        ("openai", "https://one.example", False),
+        ("responses", "https://one.example/v1", False),
+    ],
+)
+def test_an_address_of_messages_without_a_path_is_a_warning(
+    api_format: str, url: str, warned: bool
+) -> None:
+    """CFG-3: Anthropic's own clients are configured with such"""
+    spoken = f'reasoner, api_format: {api_format}, backends: [{{base_url: "{url}"}}]'
+    text, _ = changed('reasoner, backends: [{base_url: "http://127.0.0.1:9002/v1"}]', spoken)
+    found = [problem.path for problem in loaded(text).warnings]
+    assert found == (["providers.models[1].backends[0].base_url"] if warned else [])

@@ -16,6 +16,9 @@ from tests.serve_app.deployments.api.conftest import Router
 
 SYSTEMONE = "/v1/systemone"
 CHAT = "/v1/chat/completions"
+RESPONSES = "/v1/responses"
+MESSAGES = "/v1/messages"
+COUNT = "/v1/messages/count_tokens"
 PREVIEW = "/api/v1/routing/preview"
 MIB = 1024 * 1024
 
@@ -23,6 +26,13 @@ NOUL = {"type": "noul", "instructions": "Is it?"}
 GOOD = {
     SYSTEMONE: {"model": "jev-latest", "state": "x", "questions": {"q": NOUL}},
     CHAT: {"model": "auto", "messages": [{"role": "user", "content": "hello"}]},
+    RESPONSES: {"model": "auto", "input": "hello"},
+    MESSAGES: {
+        "model": "auto",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "hello"}],
+    },
+    COUNT: {"model": "auto", "messages": [{"role": "user", "content": "hello"}]},
     PREVIEW: {"text": "hello"},
 }
 
@@ -143,7 +153,9 @@ async def test_a_bad_body_is_refused_in_the_clients_format(router: Router, name:
             check_systemone(systemone, answer.json())
         else:
             assert answer.status_code == chat
-            assert answer.json()["error"]["type"] == "invalid_request_error"
+            too_large = path in (MESSAGES, COUNT) and chat == 413
+            kind = "request_too_large" if too_large else "invalid_request_error"
+            assert answer.json()["error"]["type"] == kind
         await answers_a_plain_request(router, path)
 
 
@@ -215,10 +227,13 @@ async def test_no_json_is_ever_a_5xx(router: Router) -> None:
     bodies: list[Any] = []
     objects = st.dictionaries(
         st.sampled_from(
-            ["model", "messages", "state", "states", "questions", "options", "text", "stream", "x"]
+            [
+                *("model", "messages", "state", "states", "questions", "options", "text", "stream"),
+                *("input", "instructions", "system", "tools", "tool_choice", "max_tokens", "x"),
+            ]
         ),
         JSON
-        | st.sampled_from(["auto", "jev-latest"])
+        | st.sampled_from(["auto", "jev-latest", 9])
         | st.dictionaries(st.text(max_size=4), QUESTIONS, max_size=3)
         | st.lists(
             st.fixed_dictionaries(

@@ -144,7 +144,7 @@ async def test_both_official_clients_read_a_list_with_remote_models(
     assert models["farther"].description == "jev-latest, at a System One API elsewhere"
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/v1", "/v1/decisions", "/v1/responses"])
+@pytest.mark.parametrize("path", ["/nothing", "/v1", "/v1/decisions", "/v1/responses/resp_1"])
 async def test_there_is_nothing_under_other_paths(router: Router, path: str) -> None:
     """API-11"""
     answer = await router.client.post(path, json=HELLO)

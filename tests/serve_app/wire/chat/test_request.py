@@ -15,12 +15,11 @@ from serve_app.errors import RouterError
 from serve_app.message import Counts, Message, Modality, Role, Turn
 from serve_app.wire.body import parse_json, with_whole_integers
 from serve_app.wire.chat.request import (
-    estimate_tokens,
-    message_of_text,
     read_message,
     read_request,
     upstream_body,
 )
+from serve_app.wire.neutral.message import estimate_tokens, message_of_text
 
 KEYS = st.sampled_from(
     [

@@ -1,0 +1,1 @@
+"""OpenAI's Responses, as its SDK's types say (API-1)."""
