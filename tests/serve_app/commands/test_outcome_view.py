@@ -128,8 +128,11 @@ async def test_a_guard_that_read_windows_says_how_many_and_they_are_one_line() -
     """COV-4, API-9"""
     outcome = await routed(recipe(), ReadingAsk(), text_of(6)[:-4] + "DATA")
     text = shown(outcome)
-    assert "match, read partial 4/7" in row(text, "pii:data")
+    assert "match, read partial 1/7" in row(text, "pii:data")
     assert "no match, read full" in row(text, "jailbreak:attack")
     lines = [line for line in text.splitlines() if "│ signals " in line]
-    assert [("times" in line) for line in lines] == ["preset:domain" not in line for line in lines]
-    assert len(lines) == 3
+    tail, others, view = lines
+    assert "preset:jailbreak, preset:pii" in tail
+    assert "6 times" in others
+    assert "preset:pii" not in others  # the tail decided it
+    assert "preset:domain" in view
