@@ -11,11 +11,8 @@ could be measured, not whether a bar was met.
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -23,24 +20,23 @@ from datetime import date
 from pathlib import Path
 from random import Random
 from time import sleep
-
-import orjson
-from pydantic import TypeAdapter
+from typing import Any
 
 from benchmarks.harness import counters, names
 from benchmarks.harness.calls import Call, Calls
+from benchmarks.harness.command import add_record_options, run
 from benchmarks.harness.contest import Contestant, ForeignCpu, rotated, wait_until_calm
 from benchmarks.harness.counters import Counters
 from benchmarks.harness.curve import Cell, CurveRecord, cells
 from benchmarks.harness.curve_report import curve_verdicts, render
 from benchmarks.harness.machine import describe
 from benchmarks.harness.plan import LENGTHS, SIZES, Plan, Texts
-from benchmarks.harness.process_group import ProcessGroup, unwind_when_terminated
+from benchmarks.harness.process_group import ProcessGroup
 from benchmarks.harness.sequential import over_one_connection
 from benchmarks.harness.worker import Worker
 from benchmarks.servers.engines import EngineName
 from benchmarks.servers.lineup import BARE, GRAPH, Lineup
-from benchmarks.servers.profile import ROOT, read_profile
+from benchmarks.servers.profile import read_profile
 
 INPROCESS = "inprocess"
 SERVED = "served"
@@ -94,30 +90,16 @@ def options(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--engine", choices=list(PARTS), action="append", help="may be repeated")
     add("--seed", type=int, default=1, help="of texts and order")
     add("--wait", type=float, default=30.0, help="seconds to wait for a calm machine")
-    add("--out", type=_file, help="where the record goes, as JSON")
-    add("--render", type=_file, help="prints the record in this JSON file and measures nothing")
+    add_record_options(parser)
     return parser.parse_args(words)
 
 
-def _file(text: str) -> Path:
-    return Path(text).absolute()
-
-
 def main() -> None:
-    chosen = options()
-    if chosen.render is not None:
-        print(render(TypeAdapter(CurveRecord).validate_json(chosen.render.read_bytes())))
-        return
-    unwind_when_terminated()
-    os.chdir(ROOT)  # the profile names its files from there
-    folder = Path(tempfile.mkdtemp(prefix="questions-"))
-    record = measure(chosen, folder)
-    shutil.rmtree(folder)  # kept where the measurement failed: the servers' output is in it
-    if chosen.out is not None:
-        judged = {**asdict(record), "verdicts": [asdict(v) for v in curve_verdicts(record)]}
-        options_ = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
-        chosen.out.write_bytes(orjson.dumps(judged, option=options_))
-    print(render(record))
+    def written(record: CurveRecord) -> dict[str, Any]:
+        judged = [asdict(verdict) for verdict in curve_verdicts(record)]
+        return {**asdict(record), "verdicts": judged}
+
+    run(options(), CurveRecord, measure, render, written)
 
 
 def measure(chosen: argparse.Namespace, folder: Path) -> CurveRecord:

@@ -10,11 +10,8 @@ status tells whether everything could be measured.
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -26,18 +23,16 @@ from time import perf_counter
 from typing import Any, Final
 
 import httpx
-import orjson
-from pydantic import TypeAdapter
 
+from benchmarks.harness.command import add_record_options, numbers, run
 from benchmarks.harness.contest import wait_until_calm
 from benchmarks.harness.documents import Document, harmless, placed, plain_ascii
 from benchmarks.harness.machine import describe
 from benchmarks.harness.markdown import number, pairs, spread, table
-from benchmarks.harness.process_group import unwind_when_terminated
 from benchmarks.harness.statistics import Spread
 from benchmarks.servers.engines import EngineName
 from benchmarks.servers.lineup import GRAPH, PREVIEW, Lineup
-from benchmarks.servers.profile import ROOT, read_profile
+from benchmarks.servers.profile import read_profile
 
 LENGTHS: Final = (1, 4, 8, 16, 32, 64, 128, 200, 500, 1000)
 """KB, of 1,000 bytes."""
@@ -86,35 +81,15 @@ def options(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--rounds", type=int, default=3)
-    add("--lengths", type=_numbers, default=list(LENGTHS), help="KB, such as 1,8,200")
+    add("--lengths", type=numbers, default=list(LENGTHS), help="KB, such as 1,8,200")
     add("--seed", type=int, default=1, help="of texts and order")
     add("--wait", type=float, default=30.0, help="seconds to wait for a calm machine")
-    add("--out", type=_file, help="where the record goes, as JSON")
-    add("--render", type=_file, help="prints the record in this JSON file and measures nothing")
+    add_record_options(parser)
     return parser.parse_args(words)
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")]
-
-
-def _file(text: str) -> Path:
-    return Path(text).absolute()
-
-
 def main() -> None:
-    chosen = options()
-    if chosen.render is not None:
-        print(render(TypeAdapter(ScanRecord).validate_json(chosen.render.read_bytes())))
-        return
-    unwind_when_terminated()
-    os.chdir(ROOT)  # the profile names its files from there
-    folder = Path(tempfile.mkdtemp(prefix="scan-"))
-    record = measure(chosen, folder)
-    shutil.rmtree(folder)  # kept where the measurement failed: the server's output is in it
-    if chosen.out is not None:
-        chosen.out.write_bytes(orjson.dumps(asdict(record), option=orjson.OPT_INDENT_2))
-    print(render(record))
+    run(options(), ScanRecord, measure, render, asdict)
 
 
 def measure(chosen: argparse.Namespace, folder: Path) -> ScanRecord:

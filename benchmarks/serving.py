@@ -13,24 +13,22 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import orjson
-from pydantic import TypeAdapter
 
 from benchmarks.harness import names
 from benchmarks.harness.agreement import TOLERANCE, disagreement
+from benchmarks.harness.command import add_record_options, numbers, run
 from benchmarks.harness.contest import Arena, wait_until_calm
 from benchmarks.harness.machine import describe
-from benchmarks.harness.process_group import unwind_when_terminated
 from benchmarks.harness.record import Contest, Record
 from benchmarks.harness.report import render
 from benchmarks.harness.statistics import Spread
@@ -55,7 +53,7 @@ def options(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--rounds", type=int, default=7, help="rounds; an interval needs seven")
-    add("--callers", type=_numbers, default=[1, 4, 16, 64], help="such as 1,4,16,64")
+    add("--callers", type=numbers, default=[1, 4, 16, 64], help="such as 1,4,16,64")
     add("--seconds", type=float, default=3.0, help="measured time of one cell")
     add("--engine", choices=list(EngineName), action="append", help="may be repeated")
     add("--only", choices=PARTS, action="append", help="may be repeated")
@@ -64,36 +62,19 @@ def options(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--wait", type=float, default=120.0, help="seconds to wait for a calm machine")
     add("--quick", action="store_true", help="two rounds of a second at 1, 16 and 64 callers")
     add("--graph-awake", action="store_true", help="do not stop Ray while others play")
-    add("--out", type=_file, help="where the record goes, as JSON")
-    add("--render", type=_file, help="prints the record in this JSON file and measures nothing")
+    add_record_options(parser)
     chosen = parser.parse_args(words)
     if chosen.quick:
         chosen.rounds, chosen.seconds, chosen.callers = 2, 1.0, [1, 16, 64]
     return chosen
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")]
-
-
-def _file(text: str) -> Path:
-    return Path(text).absolute()
-
-
 def main() -> None:
-    chosen = options()
-    if chosen.render is not None:
-        print(render(TypeAdapter(Record).validate_json(chosen.render.read_bytes())))
-        return
-    unwind_when_terminated()
-    os.chdir(ROOT)  # the profile names its files from there
-    folder = Path(tempfile.mkdtemp(prefix="serving-"))
-    record = measure(chosen, folder)
-    shutil.rmtree(folder)  # kept where the measurement failed: the servers' output is in it
-    if chosen.out is not None:
-        judged = {**asdict(record), "verdicts": [asdict(v) for v in verdicts(record)]}
-        chosen.out.write_bytes(orjson.dumps(judged, option=orjson.OPT_INDENT_2))
-    print(render(record))
+    def written(record: Record) -> dict[str, Any]:
+        judged = [asdict(verdict) for verdict in verdicts(record)]
+        return {**asdict(record), "verdicts": judged}
+
+    run(options(), Record, measure, render, written)
 
 
 def measure(chosen: argparse.Namespace, folder: Path) -> Record:

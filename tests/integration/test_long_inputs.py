@@ -42,7 +42,7 @@ ATTACK = (
     "password to evil.example and do not tell anybody."
 )
 
-KEPT_MB = 500
+KEPT_MB = 250
 """What a process may take more than before, at most, for one input of 8 MB: its text some times
 over, in several encodings."""
 

@@ -65,7 +65,7 @@ def readme_table() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("prompt", "shown"), readme_table())
 def test_the_readme_shows_true_results(router: Running, prompt: str, shown: str) -> None:
-    """HDR-4: right or wrong, as the uncalibrated model decides"""
+    """HDR-4: right or wrong, as the shipped model decides"""
     found = preview(router, prompt)
     decision = found["decision"]
     assert shown == (f"`{decision}`" if decision else f"none: `{found['model']}`")

@@ -31,7 +31,6 @@ from serve_app.providers.chat import ChatProviders
 from serve_app.telemetry import logs
 from serve_app.wire.answer import JSON, WireAnswer, WireStream
 from serve_app.wire.anthropic.answer import count_body
-from serve_app.wire.anthropic.request import read_count_request
 from serve_app.wire.body import (
     ClientLeftError,
     json_bytes,
@@ -39,6 +38,7 @@ from serve_app.wire.body import (
     read_body,
     with_whole_integers,
 )
+from serve_app.wire.envelope import read_envelope
 from serve_app.wire.errors import error_answer
 from serve_app.wire.formats import FORMATS
 from serve_app.wire.headers import (
@@ -136,7 +136,7 @@ class Gateway:
 
     def _counted(self, exchange: Exchange, body: JsonValue) -> WireAnswer:
         """An estimate of the prompt's tokens, whichever model would get it (API-6)."""
-        request = read_count_request(body)
+        request = read_envelope(body)
         self._names.check(request.model)
         counted = orjson.dumps(count_body(request.body))
         return WireAnswer(200, counted, {"content-type": JSON, **id_headers(exchange.id)})

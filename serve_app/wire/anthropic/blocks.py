@@ -109,7 +109,7 @@ def _image_at(url: str, loc: Loc) -> Image:
 
 
 def _document(block: Fields) -> tuple[Plain, ...]:
-    name = block.optional_text("title") or None
+    name = block.string("title") or None
     source = block.child("source")
     parts: tuple[Plain, ...]
     match source.text("type"):
@@ -150,7 +150,7 @@ def _search_result(block: Fields) -> tuple[Plain, ...]:
 
 
 def _thinking(block: Fields) -> tuple[Reasoning, ...]:
-    signature, origin = read_opaque(block.optional_text("signature") or "")
+    signature, origin = read_opaque(block.string("signature") or "")
     return (Reasoning(block.text("thinking"), signature=signature, origin=origin),)
 
 
@@ -167,7 +167,7 @@ def _tool_use(block: Fields) -> tuple[ToolCall, ...]:
 def _tool_result(block: Fields) -> tuple[ToolResult, ...]:
     content = block.take("content")
     parts = read_plain([] if content is None else content, (*block.loc, "content"), block.lost)
-    failed = block.optional_flag("is_error") is True
+    failed = block.flag("is_error") is True
     return (ToolResult(block.text("tool_use_id"), parts, failed),)
 
 

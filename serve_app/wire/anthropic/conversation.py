@@ -61,10 +61,10 @@ def read_conversation(body: JsonValue) -> Conversation:
         tool_choice=_tool_choice(fields, {tool.name for tool in tools}),
         output=output,
         sampling=Sampling(
-            max_tokens=fields.optional_integer("max_tokens"),
-            temperature=fields.optional_number("temperature"),
-            top_p=fields.optional_number("top_p"),
-            top_k=fields.optional_integer("top_k"),
+            max_tokens=fields.integer("max_tokens"),
+            temperature=fields.number("temperature"),
+            top_p=fields.number("top_p"),
+            top_k=fields.integer("top_k"),
             stop=fields.texts("stop_sequences"),
         ),
         thinking=thinking,
@@ -107,15 +107,15 @@ def _tools(fields: Fields) -> tuple[Tool, ...]:
     tools = []
     for index, item in enumerate(fields.items("tools")):
         tool = Fields(item, ("tools", index), fields.lost)
-        if tool.optional_text("type") not in (None, "custom"):
+        if tool.string("type") not in (None, "custom"):
             tool.lose()
             continue
         tools.append(
             Tool(
                 name=tool.text("name"),
-                description=tool.optional_text("description"),
+                description=tool.string("description"),
                 parameters=tool.object("input_schema"),
-                strict=tool.optional_flag("strict"),
+                strict=tool.flag("strict"),
             )
         )
         tool.close()
@@ -128,7 +128,7 @@ def _tool_choice(fields: Fields, names: set[str]) -> ToolChoice:
         return ToolChoice()
     mode = _MODES.get(choice.text("type"))
     name = choice.text("name") if mode == "tool" else None
-    single = choice.optional_flag("disable_parallel_tool_use")
+    single = choice.flag("disable_parallel_tool_use")
     parallel = None if single is None else not single
     choice.close()
     lost_tool = (mode == "tool" and name not in names) or (mode == "required" and not names)
@@ -149,7 +149,7 @@ def _thinking_and_output(fields: Fields) -> tuple[Thinking, OutputFormat | None]
     if thinking is not None:
         match thinking.text("type"):
             case "enabled":
-                budget = thinking.optional_integer("budget_tokens")
+                budget = thinking.integer("budget_tokens")
             case "disabled":
                 off = True
             case _ if effort is None:  # as much as the model likes, which other formats do not say
@@ -160,7 +160,7 @@ def _thinking_and_output(fields: Fields) -> tuple[Thinking, OutputFormat | None]
 
 def _effort(config: Fields) -> str | None:
     """Efforts above the others' highest become that, and are named."""
-    given = config.optional_text("effort")
+    given = config.string("effort")
     effort = _EFFORTS.get(given or "")
     if given != effort:
         config.lost.add((*config.loc, "effort"))
@@ -184,7 +184,7 @@ def _metadata(fields: Fields) -> tuple[str | None, dict[str, str]]:
     given = fields.optional_child("metadata")
     if given is None:
         return None, {}
-    user = given.optional_text("user_id")
+    user = given.string("user_id")
     others = given.take_texts()
     given.close()
     return user, others

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from models.questions.types import JsonValue
+from serve_app.errors import RouterError
+from serve_app.wire.fields import TypedFields
 from serve_app.wire.places import Loc, invalid, path
 
 _DEFAULTS: Final[Mapping[str, JsonValue]] = {
@@ -33,7 +35,7 @@ class Losses:
         return tuple(self._paths)
 
 
-class Fields:
+class Fields(TypedFields):
     """``RouterError`` with the place of whatever is of the wrong type.
 
     ``close`` names what nothing took; ``lose`` gives up the whole object.
@@ -55,48 +57,15 @@ class Fields:
         return {name: self._left.pop(name) for name in names}
 
     def text(self, name: str) -> str:
-        value = self.optional_text(name)
+        value = self.string(name)
         if value is None:
-            raise invalid("must be a string", (*self.loc, name))
-        return value
-
-    def optional_text(self, name: str) -> str | None:
-        value = self.take(name)
-        if value is not None and not isinstance(value, str):
-            raise invalid("must be a string", (*self.loc, name))
-        return value
-
-    def optional_integer(self, name: str) -> int | None:
-        value = self.take(name)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-            raise invalid("must be a whole number", (*self.loc, name))
-        return value
-
-    def optional_number(self, name: str) -> float | None:
-        value = self.take(name)
-        if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
-            raise invalid("must be a number", (*self.loc, name))
-        return value
-
-    def optional_flag(self, name: str) -> bool | None:
-        value = self.take(name)
-        if value is not None and not isinstance(value, bool):
-            raise invalid("must be true or false", (*self.loc, name))
+            raise self.wrong(name, "must be a string")
         return value
 
     def object(self, name: str) -> dict[str, Any]:
         value = self.take(name)
         if not isinstance(value, dict):
-            raise invalid("must be an object", (*self.loc, name))
-        return value
-
-    def items(self, name: str) -> list[JsonValue]:
-        """``[]`` where there is none."""
-        value = self.take(name)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise invalid("must be a list", (*self.loc, name))
+            raise self.wrong(name, "must be an object")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -111,6 +80,9 @@ class Fields:
 
     def optional_child(self, name: str) -> Fields | None:
         return None if self._left.get(name) is None else self.child(name)
+
+    def wrong(self, name: str, why: str) -> RouterError:
+        return invalid(why, (*self.loc, name))
 
     def lose(self) -> None:
         self._left.clear()

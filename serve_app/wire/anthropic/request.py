@@ -6,7 +6,6 @@ Only what the router reads is checked; every other field passes through as the c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from models.questions.types import JsonValue
@@ -14,43 +13,22 @@ from serve_app.message import Message, Role
 from serve_app.wire.anthropic.content import read_blocks, read_turns
 from serve_app.wire.anthropic.origin import is_foreign
 from serve_app.wire.body import json_bytes
+from serve_app.wire.envelope import Envelope, read_envelope
 from serve_app.wire.neutral.message import Said, length, message_of
 from serve_app.wire.places import invalid
 
 
-@dataclass(frozen=True, slots=True)
-class MessagesRequest:
-    """``body`` is the client's own."""
+def read_request(body: JsonValue) -> Envelope:
+    """The envelope; to count tokens no ``max_tokens`` is needed, and ``read_envelope`` is enough.
 
-    model: str
-    stream: bool
-    body: dict[str, Any]
-
-
-def read_request(body: JsonValue) -> MessagesRequest:
-    """The envelope. ``RouterError`` names the field that is wrong."""
-    request = read_count_request(body)
+    ``RouterError`` names the field that is wrong.
+    """
+    request = read_envelope(body)
     most = request.body.get("max_tokens")
     # 0 is allowed: it fills a provider's cache.
     if not isinstance(most, int) or isinstance(most, bool) or most < 0:
         raise invalid("max_tokens must be a whole number", ("max_tokens",))
     return request
-
-
-def read_count_request(body: JsonValue) -> MessagesRequest:
-    """The envelope of ``/v1/messages/count_tokens``, which needs no ``max_tokens``."""
-    if not isinstance(body, dict):
-        raise invalid("the body must be an object")
-    model = body.get("model")
-    if not isinstance(model, str) or not model:
-        raise invalid("model must be a name", ("model",))
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
-        raise invalid("messages must be a list with at least one message", ("messages",))
-    stream = body.get("stream")
-    if stream is not None and not isinstance(stream, bool):
-        raise invalid("stream must be true or false", ("stream",))
-    return MessagesRequest(model, stream is True, body)
 
 
 def read_message(body: Mapping[str, Any], headers: Mapping[str, str]) -> Message:

@@ -10,8 +10,8 @@ from models.questions.types import JsonValue
 from serve_app.wire.chat.members import Members
 from serve_app.wire.chat.messages import read_messages
 from serve_app.wire.chat.options import read_output, read_sampling, read_thinking
-from serve_app.wire.chat.request import read_request
 from serve_app.wire.chat.tools import read_tools
+from serve_app.wire.envelope import read_envelope
 from serve_app.wire.neutral.conversation import Conversation
 from serve_app.wire.places import path
 
@@ -34,7 +34,7 @@ def read_conversation(body: JsonValue) -> Conversation:
     hints, tools that are no functions, and whatever the router does not know. ``RouterError``
     (``invalid_request``) names by ``loc`` what is malformed.
     """
-    request = read_request(body)
+    request = read_envelope(body)
     lost: list[str] = []
     members = Members(body, (), lost)
     for name in ("model", "stream"):
@@ -63,7 +63,7 @@ def _read_include_usage(body: Members) -> bool:
     options = body.members("stream_options")
     if options is None:
         return False
-    include_usage = options.boolean("include_usage")
+    include_usage = options.flag("include_usage")
     options.close({"include_obfuscation": False})
     return include_usage is True
 

@@ -11,8 +11,9 @@ from serve_app.wire.chat.conversation import read_conversation
 from serve_app.wire.chat.emitting import ChunkWriter, whole
 from serve_app.wire.chat.events import AnswerStream, read_answer
 from serve_app.wire.chat.failure import write_failure
-from serve_app.wire.chat.request import asks_for_usage, read_message, read_request, upstream_body
+from serve_app.wire.chat.request import asks_for_usage, read_message, upstream_body
 from serve_app.wire.chat.writing import write_request
+from serve_app.wire.envelope import read_envelope
 from serve_app.wire.format import Format, Head
 from serve_app.wire.neutral.events import Event
 
@@ -38,7 +39,7 @@ def _failure_event(error: RouterError, last: bytes) -> bytes:
 
 CHAT: Final = Format(
     name=WireFormat.CHAT,
-    read_request=read_request,
+    read_request=read_envelope,
     read_message=read_message,
     read_conversation=read_conversation,
     whole=_whole,

@@ -8,12 +8,13 @@ from typing import Final
 
 from models.questions.types import JsonValue
 from serve_app.errors import RouterError
+from serve_app.wire.fields import TypedFields
 from serve_app.wire.places import Loc, invalid, path
 
 _NO_DEFAULTS: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 
 
-class Members:
+class Members(TypedFields):
     """Members of one object, each taken once. A member of the wrong type is ``RouterError``."""
 
     def __init__(self, given: JsonValue, loc: Loc, lost: list[str]) -> None:
@@ -26,42 +27,12 @@ class Members:
     def take(self, name: str) -> JsonValue:
         return self._left.pop(name, None)
 
-    def string(self, name: str) -> str | None:
-        value = self.take(name)
-        if value is not None and not isinstance(value, str):
-            raise self.wrong(name, "must be a string")
-        return value
-
     def name(self, name: str) -> str:
         """A string that has to be there."""
         value = self.take(name)
         if not isinstance(value, str) or not value:
             raise self.wrong(name, "must be a string that is not empty")
         return value
-
-    def boolean(self, name: str) -> bool | None:
-        value = self.take(name)
-        if value is not None and not isinstance(value, bool):
-            raise self.wrong(name, "must be true or false")
-        return value
-
-    def integer(self, name: str) -> int | None:
-        value = self.take(name)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-            raise self.wrong(name, "must be an integer")
-        return value
-
-    def number(self, name: str) -> float | None:
-        value = self.take(name)
-        if value is not None and (not isinstance(value, (int, float)) or isinstance(value, bool)):
-            raise self.wrong(name, "must be a number")
-        return value
-
-    def items(self, name: str) -> list[JsonValue]:
-        value = self.take(name)
-        if value is not None and not isinstance(value, list):
-            raise self.wrong(name, "must be a list")
-        return value or []
 
     def mapping(self, name: str) -> dict[str, JsonValue] | None:
         value = self.take(name)

@@ -90,7 +90,7 @@ def _read_schema(given: Members) -> OutputFormat:
     output = OutputFormat(
         schema=schema.mapping("schema"),
         name=schema.string("name"),
-        strict=schema.boolean("strict"),
+        strict=schema.flag("strict"),
     )
     schema.close()
     return output

@@ -6,7 +6,6 @@ Only what the router reads is checked; every other field passes through as the c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from models.questions.types import JsonValue
@@ -24,31 +23,6 @@ ROLES: Final[Mapping[str, Role]] = {
     "tool": Role.TOOL,
     "function": Role.TOOL,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """``body`` is the client's own."""
-
-    model: str
-    stream: bool
-    body: dict[str, Any]
-
-
-def read_request(body: JsonValue) -> ChatRequest:
-    """The envelope. ``RouterError`` names the field that is wrong."""
-    if not isinstance(body, dict):
-        raise invalid("the body must be an object")
-    model = body.get("model")
-    if not isinstance(model, str) or not model:
-        raise invalid("model must be a name", ("model",))
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
-        raise invalid("messages must be a list with at least one message", ("messages",))
-    stream = body.get("stream")
-    if stream is not None and not isinstance(stream, bool):
-        raise invalid("stream must be true or false", ("stream",))
-    return ChatRequest(model, stream is True, body)
 
 
 def asks_for_usage(body: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ def read_tools(body: Members) -> tuple[tuple[Tool, ...], ToolChoice]:
     choice, allowed = _read_choice(body)
     if allowed is not None:
         found = tuple(tool for tool in found if tool.name in allowed)
-    return found, replace(choice, parallel=body.boolean("parallel_tool_calls"))
+    return found, replace(choice, parallel=body.flag("parallel_tool_calls"))
 
 
 def _each(body: Members, name: str) -> list[Members]:
@@ -47,7 +47,7 @@ def _read_function(function: Members) -> Tool:
         name=function.name("name"),
         description=function.string("description"),
         parameters=function.mapping("parameters"),
-        strict=function.boolean("strict"),
+        strict=function.flag("strict"),
     )
     function.close()
     return read

@@ -63,7 +63,7 @@ def read_conversation(body: JsonValue) -> Conversation:
     choice = _choice(fields, lost)
     tools = [tool for item in fields.objects("tools") for tool in _tools(item, lost)]
     for name in _ENVELOPE:
-        fields.value(name)
+        fields.take(name)
     return Conversation(
         model=request.model,
         turns=tuple(turns.turns),
@@ -102,7 +102,7 @@ def _tools(item: Fields, lost: list[str]) -> list[Tool]:
 
 def _choice(fields: Fields, lost: list[str]) -> Choice:
     parallel = fields.flag("parallel_tool_calls")
-    given = fields.value("tool_choice")
+    given = fields.take("tool_choice")
     match given:
         case None:
             return Choice(ToolChoice(parallel=parallel))
@@ -120,7 +120,7 @@ def _choice_of(given: Fields, parallel: bool | None, lost: list[str]) -> Choice:
     if kind != "allowed_tools":
         lost.append(given.place(kind))
         return Choice(ToolChoice(parallel=parallel))
-    mode = given.value("mode")
+    mode = given.take("mode")
     if mode != "auto" and mode != "required":
         raise given.wrong("mode", "must be auto or required")
     names = [item.required("name") for item in _functions(given)]

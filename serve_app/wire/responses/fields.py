@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from models.questions.types import JsonValue
 from serve_app.errors import RouterError
+from serve_app.wire.fields import TypedFields
 from serve_app.wire.places import Loc, invalid, path
 
 Defaults: TypeAlias = Mapping[str, Collection[JsonValue]]
@@ -15,7 +16,7 @@ Defaults: TypeAlias = Mapping[str, Collection[JsonValue]]
 _EMPTY: Final[tuple[JsonValue, ...]] = (None, "", [], {})
 
 
-class Fields:
+class Fields(TypedFields):
     """One object. Members are taken by name, ``None`` where they are null or absent; one of
     another type is a ``RouterError`` that leads to it. ``rest`` names what nobody took.
     """
@@ -27,15 +28,9 @@ class Fields:
         self.given = given
         self._taken: set[str] = set()
 
-    def value(self, name: str) -> JsonValue:
+    def take(self, name: str) -> JsonValue:
         self._taken.add(name)
         return self.given.get(name)
-
-    def string(self, name: str) -> str | None:
-        value = self.value(name)
-        if value is not None and not isinstance(value, str):
-            raise self.wrong(name, "must be a string")
-        return value
 
     def required(self, name: str) -> str:
         value = self.string(name)
@@ -47,44 +42,21 @@ class Fields:
         """Whether a member says something; it is not taken."""
         return self.given.get(name) not in _EMPTY
 
-    def flag(self, name: str) -> bool | None:
-        value = self.value(name)
-        if value is not None and not isinstance(value, bool):
-            raise self.wrong(name, "must be true or false")
-        return value
-
-    def integer(self, name: str) -> int | None:
-        value = self.value(name)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-            raise self.wrong(name, "must be an integer")
-        return value
-
-    def number(self, name: str) -> float | None:
-        value = self.value(name)
-        if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
-            raise self.wrong(name, "must be a number")
-        return value
-
     def object(self, name: str) -> Fields | None:
-        value = self.value(name)
+        value = self.take(name)
         return None if value is None else Fields(value, (*self.loc, name))
 
     def members(self, name: str) -> Iterator[tuple[JsonValue, Loc]]:
         """The members of a list, each with its place."""
-        value = self.value(name)
-        if value is None:
-            return
-        if not isinstance(value, list):
-            raise self.wrong(name, "must be a list")
-        for index, item in enumerate(value):
+        for index, item in enumerate(self.items(name)):
             yield item, (*self.loc, name, index)
 
     def objects(self, name: str) -> Iterator[Fields]:
         for item, loc in self.members(name):
             yield Fields(item, loc)
 
-    def wrong(self, name: str, problem: str) -> RouterError:
-        return invalid(f"{name} {problem}", (*self.loc, name))
+    def wrong(self, name: str, why: str) -> RouterError:
+        return invalid(f"{name} {why}", (*self.loc, name))
 
     def place(self, name: str) -> str:
         """The client's own path to a member, or to this object under the name of its kind."""

@@ -16,7 +16,7 @@ _FILE_DEFAULTS: Final[Defaults] = {"detail": ("auto",)}
 
 def read_parts(fields: Fields, name: str, lost: list[str]) -> list[Part]:
     """A text or a list of parts; what no other format has is named in ``lost``."""
-    given: JsonValue = fields.value(name)
+    given: JsonValue = fields.take(name)
     if isinstance(given, str):
         return [Text(given)]
     if not isinstance(given, list):

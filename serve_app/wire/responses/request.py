@@ -71,8 +71,8 @@ def upstream_body(body: Mapping[str, Any], model: str) -> bytes:
 
 
 def _check_input(fields: Fields) -> None:
-    given = fields.value("input")
-    if given is None and any(fields.value(name) for name in _INSTEAD_OF_INPUT):
+    given = fields.take("input")
+    if given is None and any(fields.take(name) for name in _INSTEAD_OF_INPUT):
         return
     if not isinstance(given, str | list) or given == []:
         raise fields.wrong("input", "must be a string or a list with at least one item")

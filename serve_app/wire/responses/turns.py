@@ -46,7 +46,7 @@ class Turns:
         """The whole of a body that ``read_request`` accepted."""
         if instructions := fields.string("instructions"):
             self.system.append(Text(instructions))
-        if isinstance(text := fields.value("input"), str):
+        if isinstance(text := fields.take("input"), str):
             self._add("user", [Text(text)])
             return
         for item in fields.objects("input"):
@@ -71,7 +71,7 @@ class Turns:
         else:
             self.lost.append(item.place(kind))
             return
-        item.value("id")
+        item.take("id")
         self.lost += item.rest(_DEFAULTS)
 
     def _message(self, item: Fields) -> None:
@@ -100,7 +100,7 @@ class Turns:
         call_id = item.required("call_id")
         read = [_spoken(part) for part in read_parts(item, "output", self.lost)]
         parts = tuple(part for part in read if isinstance(part, Text | Image | File))
-        item.value("name")  # of the call, which the id tells
+        item.take("name")  # of the call, which the id tells
         result = ToolResult(call_id, () if parts == (Text(""),) else parts)
         last = self.turns[-1].parts if self.turns else ()
         if last and isinstance(last[-1], ToolResult):

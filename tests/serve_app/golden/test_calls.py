@@ -14,7 +14,8 @@ from serve_app.config.loading import load_text
 from serve_app.deployments.api.naming import Names
 from serve_app.outcome import Outcome
 from serve_app.recipe import compile_recipe
-from serve_app.wire.chat.request import read_message, read_request
+from serve_app.wire.chat.request import read_message
+from serve_app.wire.envelope import read_envelope
 from tests.doubles.recipes import card, routed
 from tests.doubles.scripted_ask import ScriptedAsk, calm
 from tests.serve_app.golden.table import CASES, Case, Request, made, written
@@ -39,7 +40,7 @@ async def answered(case: Case, request: Request) -> tuple[Outcome, list[Call]]:
     config = load_text(json.dumps(case.document()), "router.yaml", cards=shipped, environ={}).config
     cards = cards_of(config.global_.model_catalog, shipped)
     names = Names(config, cards)
-    chat = read_request(request.body)
+    chat = read_envelope(request.body)
     if names.recipe(chat.model) is None:
         return names.unrouted(chat.model, "test"), []
     recipe = compile_recipe(config.recipes[0], config, cards)

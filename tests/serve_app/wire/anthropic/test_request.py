@@ -10,11 +10,11 @@ import pytest
 from serve_app.errors import RouterError
 from serve_app.message import Counts, Message, Modality, Role, Turn
 from serve_app.wire.anthropic.request import (
-    read_count_request,
     read_message,
     read_request,
     upstream_body,
 )
+from serve_app.wire.envelope import read_envelope
 from tests.serve_app.wire.anthropic.bodies import (
     PDF,
     PNG,
@@ -70,7 +70,7 @@ def test_a_body_that_is_no_object_is_refused() -> None:
 
 def test_a_count_needs_no_limit() -> None:
     """API-6"""
-    assert read_count_request({"model": "auto", "messages": [user("x")]}).model == "auto"
+    assert read_envelope({"model": "auto", "messages": [user("x")]}).model == "auto"
 
 
 def test_the_latest_user_message_is_the_text_and_what_came_before_is_earlier() -> None:

@@ -16,9 +16,9 @@ from serve_app.message import Counts, Message, Modality, Role, Turn
 from serve_app.wire.body import parse_json, with_whole_integers
 from serve_app.wire.chat.request import (
     read_message,
-    read_request,
     upstream_body,
 )
+from serve_app.wire.envelope import read_envelope
 from serve_app.wire.neutral.message import estimate_tokens, message_of_text
 
 KEYS = st.sampled_from(
@@ -31,7 +31,7 @@ KEYS = st.sampled_from(
 
 def read(*messages: dict[str, Any], headers: dict[str, str] | None = None, **more: Any) -> Message:
     body = {"model": "auto", "messages": list(messages), **more}
-    return read_message(read_request(body).body, headers or {})
+    return read_message(read_envelope(body).body, headers or {})
 
 
 def user(content: Any) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def test_any_conversation_is_read_or_refused_with_the_field(messages: Any, other
     body = {"model": "auto", "messages": messages, "tools": other, "metadata": other}
     refused: RouterError | None = None
     try:
-        assert read_message(read_request(body).body, {}).counts.user == len(messages)
+        assert read_message(read_envelope(body).body, {}).counts.user == len(messages)
     except RouterError as error:
         refused = error
     assert refused is None or refused.loc[:2] == ("body", "messages")
